@@ -317,6 +317,10 @@ cpp_bandit_fit <- function(handle, plan, asked) {
     .Call(`_gpbandits_cpp_bandit_fit`, handle, plan, asked)
 }
 
+cpp_has_many_points <- function(x) {
+    .Call(`_gpbandits_cpp_has_many_points`, x)
+}
+
 cpp_bandit_measurements <- function(handle, outcome, map, usual) {
     .Call(`_gpbandits_cpp_bandit_measurements`, handle, outcome, map, usual)
 }

@@ -68,6 +68,13 @@
 #' @concept expected improvement
 #' @concept alternating direction method of multipliers
 #' @seealso [baseline_constrained()], [bandit_oco].
+#' @examples
+#' problem <- benchmark_problem("small_feasible", grid = 21)
+#' set.seed(1)
+#' b <- baseline_constrained("admmbo", problem$domain, kernel_matern(2.5, 1), 0.01,
+#'                           constraint_evaluations = c(20, 5))
+#' run_bandit(b, problem, 40)
+#' table(b$history()$phase)
 #' @name admmbo
 NULL
 

@@ -30,7 +30,7 @@
 #'   where \eqn{\rho_t}{penalty(t)} is the penalty in round \eqn{t}. An infinite penalty is CONFIG (Xu et al. 2023):
 #'   [gp_ucb()] with `outcomes` that have limits.
 #'
-#'   On arms the maxima are exact, and ties go to the first arm. Elsewhere a gradient-based search finds them.
+#'   On arms the maxima are exact, elsewhere by a gradient-based search.
 #'
 #' @section Methods: Those of a [GPBandit] except (for all but `"epbo"`) `$draw()`, also [open_bandit()] for a
 #'   `journal`, copies and files, and `print()`, `summary()`, `predict()` and `plot()`. Differences:
@@ -40,17 +40,16 @@
 #'   * `$best()` is the point of largest posterior mean of \eqn{f} whose posterior constraint means are at most 0.
 #'   * `$history()` has a column `phase`, and in `kappa1..` the multipliers at the choice (not for `"epbo"`).
 #'   * `$amend()` changes the posteriors, not earlier multipliers or steps.
-#'   * A `noise_var` given with an observation is that of its reward.
 #'   * Pending rewards are ignored. Other pending rules, rules for changes and (for `"ckb"`) refits are not supported.
 #'
-#'   With `contexts` (`"ckb"`, `"epbo"`) the posteriors are over actions and contexts, and the maximum is over actions
-#'   in the given context. The multipliers of `"ckb"` are common to all contexts.
+#'   With `contexts` (`"ckb"`, `"epbo"`) the maximum is over actions in the given context. The multipliers of `"ckb"`
+#'   are common to all contexts.
 #' @section EPBO: `"epbo"` is a [GPBandit] with [outcomes]. All features of [gp_bandit()] are available through `...`:
 #'   pending rules, refits, low rank, stores. Without `outcomes`, `count` constraints are outcomes `g1`, `g2`, ... that
 #'   must be at most 0, and the objective is `reward`. Their values are given by these names, or as
-#'   `$observe(id, reward, constraints = )`. A violation is measured in units of its outcome as it is modelled, which
-#'   may be scaled. One width is used for all outcomes, which share its `delta`. `$best()` uses the argument `feasible`,
-#'   and the columns of `$posterior()` are those of bandits with outcomes.
+#'   `$observe(id, reward, constraints = )`. A violation is in units of its outcome as it is modelled, which may be
+#'   scaled. One width is used for all outcomes, which share its `delta`. `$best()` and `$posterior()` are those of
+#'   bandits with outcomes.
 #' @section Guarantee: Runs and tables have two kinds of violation. In the *hard* violation (`hard_violation`) the
 #'   violations of all rounds add up. In the *soft* violation (`cumulative_violation`),
 #'   \eqn{\max(\sum_tg_j(x_t), 0)}{max(sum_t g_j(x_t), 0)}, rounds can cancel.
@@ -58,7 +57,7 @@
 #'   * `"epbo"` and CONFIG: if a point is feasible, and the confidence widths of all functions hold in all rounds
 #'     together, the regret and the hard violation are of order \eqn{w_T\sqrt{T\gamma_T}}{w_T sqrt(T gamma_T)}. The
 #'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. The first two need no
-#'     Slater's condition. See [regret_bounds_constraints], section *Penalties* (original result, not peer-reviewed).
+#'     Slater's condition. See [regret_bounds_outcomes] (original result, not peer-reviewed).
 #'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji; the theorems of
 #'     Shi and Eryilmaz are of the same kind). `step` must be of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large
 #'     enough. The hard violation is not bounded.
@@ -108,22 +107,12 @@
 #' set.seed(1)
 #' ckb <- baseline_constrained("ckb", problem$domain, kernel, 0.01, step = 0.5, bound = 10)
 #' run_bandit(ckb, problem, 30)
-#' optimist <- gp_ucb(problem$domain, kernel, 0.01, width = 2,
-#'                    outcomes = list(reward = to_maximize(), g1 = at_most(0)))
-#' run_bandit(optimist, problem, 30)
-#' optimist$best()
-#' root <- baseline_constrained("epbo", problem$domain, kernel, 0.01, penalty = function(t) sqrt(t))
-#' run_bandit(root, problem, 30)
+#' epbo <- baseline_constrained("epbo", problem$domain, kernel, 0.01, penalty = function(t) sqrt(t))
+#' run_bandit(epbo, problem, 30)
 #' batch <- baseline_constrained("epbo", problem$domain, kernel, 0.01, penalty = 3,
 #'                               pending = pending_hallucinate(),
 #'                               outcomes = list(reward = to_maximize(), g1 = at_most(0)))
 #' batch$suggest(2)
-#' oco <- baseline_constrained("oco", list(u = c(0, 6), v = c(0, 6)), epsilon = 0.1, step = 0.05)
-#' run_bandit(oco, benchmark_problem("small_feasible", grid = NULL), 60)
-#' admmbo <- baseline_constrained("admmbo", problem$domain, kernel, 0.01,
-#'                                constraint_evaluations = c(20, 5))
-#' run_bandit(admmbo, problem, 40)
-#' table(admmbo$history()$phase)
 #' @export
 baseline_constrained <- function(method = c("ckb", "epbo", "oco", "admmbo"), domain, kernel, noise_var, ..., count = 1,
                                  width = width_constant(2), step = if (method == "oco") 0.05, bound, penalty,

@@ -57,12 +57,7 @@
 gp_ucb_pe <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
   domain <- as_domain(domain)
   check_delta(delta)
-  if (is.null(width)) {
-    if (!can_count(domain)) {
-      stop_missing("width", "a width, as no default exists on a box", "`width = width_constant(2)`")
-    }
-    width <- width_srinivas_finite(delta)
-  }
+  if (is.null(width)) width <- width_of_finite(domain, delta)
   preset(list(policy = new_policy("ucb_pe"), pending = pending_hallucinate()), domain, kernel, noise_var, ...)
 }
 

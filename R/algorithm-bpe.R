@@ -115,11 +115,11 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #'   \eqn{\bar\sigma_{i-1}}{s_{i-1}} is the largest posterior standard deviation after the previous batch. A delay adds
 #'   to the regret and does not multiply it: \eqn{E U_i = E\tau + O(\log N_i)}{E U_i = E tau + O(log N_i)} for
 #'   sub-exponential delays. **Delays may depend on the rewards**, because the points of a batch are fixed before and
-#'   all its rewards are used. Whether a query fails, is lost or is withdrawn must not depend on them. If it might,
-#'   wait, or regard the bound as void.
+#'   all its rewards are used. Whether a query fails, is lost or is withdrawn must not depend on them. If it may,
+#'   wait for these rewards, or regard the bound as void.
 #'
-#'   `wait = "rounds"` needs delays that do not depend on the noise. With bad rewards of the best arm late, its
-#'   intervals missed \eqn{f} in 100 of 100 runs, those of `wait = "rewards"` in 1
+#'   `wait = "rounds"` needs delays that do not depend on the noise. When bad rewards of the best arm came
+#'   late, its intervals missed \eqn{f} in 100 of 100 runs, those of `wait = "rewards"` in 1
 #'   (`bench/results/bpe.md` in the sources).
 #'
 #'   *Drift* (an original result, not peer-reviewed; `"bpe"` and `variation` of [regret_bound()]): with probability
@@ -141,6 +141,13 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #' @concept nonstationary bandits
 #' @concept batch Bayesian optimization
 #' @seealso [bpe()], [regret_bound()].
+#' @examples
+#' x <- seq(0, 1, length.out = 30)
+#' b <- bpe(x, kernel_se(0.3), noise_var = 0.01, rounds = 60, B = 2, R = 0.1)
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1, delay = function(n) rpois(n, 3))
+#' set.seed(1)
+#' run_bandit(b, problem, 40)
+#' table(b$history()$phase)
 #' @name bpe-late-drift
 NULL
 

@@ -5,7 +5,7 @@
 #' GP-UCB with uniform exploration and a change-point detector, for rewards whose function changes abruptly. This is
 #' Algorithm 2 of Avanesov, as a preset of [gp_bandit()].
 #'
-#' In most rounds `gp_ucb_cpd()` maximises the upper confidence bound
+#' In most rounds `gp_ucb_cpd()` maximises the upper confidence bound (equation 2.5)
 #' \deqn{\mu(x) + w_t\sigma(x),}{mu(x) + w_t sd(x),}
 #' where \eqn{w_t} is the confidence width ([widths]), the multiplier of the posterior standard deviation (sd). At a
 #' decreasing rate it samples uniformly instead. If the uniform samples indicate a change, it restarts and discards all
@@ -26,9 +26,9 @@
 #'
 #'   The conditions are:
 #'
-#'   * The RKHS norms are bounded by \eqn{F}, and the noise is sub-Gaussian with \eqn{g}.
-#'   * `noise_var` is \eqn{\sigma^2 = 6g^2\log T}{6 g^2 log T}.
-#'   * The ridge is \eqn{cq^{1/(2\alpha+d+1)}}{c q^(1 / (2 alpha + d + 1))}.
+#'   * The RKHS norms are bounded by \eqn{F}, and the noise is \eqn{g}-sub-Gaussian.
+#'   * `noise_var` is \eqn{\sigma^2 = 6g^2\log T}{6 g^2 log T} (equation 3.4).
+#'   * The ridge is \eqn{cq^{1/(2\alpha+d+1)}}{c q^(1 / (2 alpha + d + 1))} (equation 3.5).
 #'   * The threshold is of order
 #'     \eqn{(F^2 + g^2\log^2T)q^{-(2\alpha+d)/(2\alpha+d+1)}}{(F^2 + g^2 log(T)^2) q^(-(2 alpha + d) / (2 alpha + d +
 #'     1))}.
@@ -43,7 +43,8 @@
 #' @param width the confidence width, see [widths].
 #' @param ... further arguments of [gp_bandit()].
 #' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
-#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
+#' @references Avanesov (2019), How to gamble with non-stationary X-armed bandits and have no regrets
+#'   <https://arxiv.org/abs/1908.07636>.
 #' @concept nonstationary bandits
 #' @concept change-point detection
 #' @concept time-varying Bayesian optimization

@@ -60,7 +60,8 @@ check_penalty_of_rounds <- function(penalty) {
 
 #' GP-UCB with long-term constraints
 #'
-#' GP-UCB for constraints that must hold on average over all rounds (Algorithms 2 and 3 of Shi and Eryilmaz 2022). Use
+#' These bandits run GP-UCB under constraints that must hold on average over all rounds (Algorithms 2 and 3 of Shi and
+#' Eryilmaz 2022). Use
 #' `gp_ucb_noiseless_constraints()` if constraint values are observed exactly, and `gp_ucb_noisy_constraints()` if they
 #' are noisy. They are presets of [gp_bandit()]. For constraints that should hold at each point see [outcomes].
 #'
@@ -73,8 +74,8 @@ check_penalty_of_rounds <- function(penalty) {
 #' The multipliers \eqn{\kappa_j}{kappa_j} are updated after each epoch. See [constraints] for the updates and the
 #' penalty \eqn{\psi}{psi}.
 #'
-#' The default, `reuse = TRUE`, keeps the data of earlier epochs. It performs better and **is outside the theorems**,
-#' which need a new posterior in each epoch (`reuse = FALSE`, as in the paper).
+#' The default, `reuse = TRUE`, keeps the data of earlier epochs. It performed better in our experiments, and **is
+#' outside the theorems**, which need a new posterior in each epoch (`reuse = FALSE`, as in the paper).
 #'
 #' @section Guarantee: With \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, regret and violation are bounded with
 #'   probability at least \eqn{1-\delta}{1 - delta} (Theorems 1 and 2, with constants in [regret_bound()]). Conditions

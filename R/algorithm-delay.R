@@ -19,8 +19,8 @@
 #' * Asynchronous Thompson sampling (asy-TS) uses only the rewards that have arrived; its randomness keeps parallel
 #'   queries apart. Use `gp_bandit(domain, kernel, noise_var, policy_ts(1))`.
 #'
-#' `gp_ucb_sdf()` maximises the acquisition function \eqn{\mu_{t-1} + \nu_t\sigma_{t-1}}{mu_{t-1} + nu_t sd_{t-1}} with
-#' the width ([width_sdf()])
+#' `gp_ucb_sdf()` maximises the acquisition function (equation 2) \eqn{\mu_{t-1} + \nu_t\sigma_{t-1}}{mu_{t-1} + nu_t
+#' sd_{t-1}} with the width ([width_sdf()])
 #' \deqn{\nu_t = \beta_t + B_y\sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s).}{nu_t = beta_t + B_y * sum over the last m queries of
 #' sd_{t-1}(x_s).}
 #'
@@ -29,7 +29,7 @@
 #' `draw = "posterior"` follows the authors' published code, which draws from the posterior itself.
 #'
 #' The algorithms in the paper have no initial points. The authors' code has them, delayed and censored like all
-#' queries: use `design`, an argument of [gp_bandit()]. In another reading of their experiments, the rewards of the
+#' queries: use `initial_design` of [gp_bandit()]. In another reading of their experiments, the rewards of the
 #' initial points are observed before the first round: use `$add()`.
 #'
 #' A batch of `Q` queries (`$suggest(n = Q)`) whose rewards arrive before the next batch needs `m >= Q`. Its first query
@@ -78,7 +78,9 @@
 #' @param ... further arguments of [gp_bandit()].
 #' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @references Verma, Dai and Low (2022), Bayesian optimization under stochastic delayed feedback, ICML;
-#'   Desautels, Krause and Burdick (2014); Kandasamy et al. (2018) for asynchronous Thompson sampling.
+#'   Desautels, Krause and Burdick (2014), Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit
+#'   optimization, JMLR 15; Kandasamy, Krishnamurthy, Schneider and Poczos (2018), Parallelised Bayesian optimisation
+#'   via Thompson sampling, AISTATS.
 #' @aliases gp_bts asy_ts
 #' @concept delayed feedback
 #' @concept batch Bayesian optimization

@@ -29,7 +29,7 @@
 #' \deqn{H = W = \lceil\gamma_T^{1/4}\sqrt{T/P_T}\rceil,\quad \eta = 1 - \gamma_T^{-1/4}\sqrt{P_T/T}.}{H = W =
 #' ceiling(gamma_T^(1/4) sqrt(T / P_T)),  eta = 1 - gamma_T^(-1/4) sqrt(P_T / T).}
 #'
-#' For the costs of a round see [changes].
+#' For the costs of a round see [change-details].
 #'
 #' @section Guarantee: *Restarts, windows and weights* with these settings have dynamic regret
 #'   \deqn{\tilde O(\gamma_T^{7/8}P_T^{1/4}T^{3/4}),}{O(gamma_T^(7/8) P_T^(1/4) T^(3/4)),}
@@ -64,10 +64,11 @@
 #' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @section Errors: `forget = "weights"` needs a total variation for which \eqn{\eta > 0}{eta > 0}, and all formulas
 #'   need `variation` and `horizon`.
-#' @references Bogunovic, Scarlett and Cevher (2016), Time-varying Gaussian process bandit optimization, AISTATS;
-#'   Brunzema, von Rohr, Solowjow and Trimpe, event-triggered time-varying Bayesian optimization; Zhou and Shroff
-#'   (2021), No-regret algorithms for time-varying Bayesian optimization; Deng, Zhou, Kim, Tewari, Gupta and Shroff
-#'   (2022), Weighted Gaussian process bandits for non-stationary environments, AISTATS.
+#' @references Bogunovic, Scarlett and Cevher (2016), Time-varying Gaussian process bandit optimization, AISTATS
+#'   <https://arxiv.org/abs/1601.06650>; Brunzema, von Rohr, Solowjow and Trimpe (2025), Event-triggered time-varying
+#'   Bayesian optimization <https://arxiv.org/abs/2208.10790>; Zhou and Shroff (2021), No-regret algorithms for
+#'   time-varying Bayesian optimization; Deng, Zhou, Kim, Tewari, Gupta and Shroff (2022), Weighted Gaussian process
+#'   bandits for non-stationary environments, AISTATS <https://arxiv.org/abs/2107.02371>.
 #' @aliases sw_gp_ucb r_gp_ucb wgp_ucb tv_gp_ucb et_gp_ucb
 #' @concept time-varying Bayesian optimization
 #' @concept nonstationary bandits
@@ -90,7 +91,8 @@ gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_c
                          horizon = NULL, gain = NULL) {
   if (missing(forget)) stop_missing("forget", drift_choices)
   if (is.character(forget)) {
-    forget <- drift_rule(check_choice(forget, names(drift_rules)), domain, kernel, noise_var, variation, horizon, gain)
+    rule <- drift_rules[[check_choice(forget, names(drift_rules))]]
+    forget <- rule(drift_memory(domain, kernel, noise_var, variation, horizon, gain), variation)
   } else {
     check_class(forget, "bandit_changes", hint = drift_choices)
     given <- c("variation", "horizon", "gain")[!c(is.null(variation), is.null(horizon), is.null(gain))]
@@ -116,10 +118,6 @@ drift_rules <- list(
     change_oracle(rate = 1 / memory, by = "weights")
   }
 )
-
-drift_rule <- function(name, domain, kernel, noise_var, variation, horizon, gain) {
-  drift_rules[[name]](drift_memory(domain, kernel, noise_var, variation, horizon, gain), variation)
-}
 
 # gamma_T^(1/4) sqrt(T / P_T).
 drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {

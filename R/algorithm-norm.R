@@ -4,9 +4,11 @@
 
 #' Lower bound of a function's RKHS norm
 #'
-#' `norm_check()` tests whether the norm bound `B` of a bandit is too small. It computes a lower confidence bound of the
-#' RKHS norm of \eqn{f} (minus the prior mean) from the observed rewards:
+#' `norm_check()` tests whether the norm bound `B` of a bandit is too small.
 #'
+#' It computes a lower confidence bound of the RKHS norm of \eqn{f} (minus the prior mean) from the observed rewards.
+#' With \eqn{y} the rewards minus the prior mean, \eqn{K} the kernel matrix of their points, \eqn{R} the `R` and
+#' \eqn{\delta}{delta} the `delta`, it is
 #' \deqn{B_{low}^2 = \max_\alpha\left[y'(K+\alpha I)^{-1}y - R_t^2/\alpha\right]_+,}{B_low^2 = max over alpha of [y' (K
 #' + alpha I)^-1 y - R_t^2 / alpha]_+,}
 #'
@@ -45,7 +47,7 @@
 #'   or, without one, \eqn{\sqrt\lambda}{sqrt(lambda)}.
 #' @param delta failure probability, a number in (0, 1), by default 0.1.
 #' @param alpha regularisers of which the best is used, numbers > 0. `NULL` (default):
-#'   \eqn{\lambda4^{-3..6}}{lambda * 4^(-3:6)}.
+#'   \eqn{\lambda4^{-3..6}}{lambda * 4^(-3:6)}, with \eqn{\lambda}{lambda} the `noise_var`.
 #' @param alpha0 prior scale of the martingale, or several to average over, numbers > 0. `NULL` (default):
 #'   \eqn{\lambda}{lambda}.
 #' @return An object of class `bandit_norm_check`, a list:
@@ -76,7 +78,7 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
   alpha0 <- check_regularisers(alpha0, "alpha0")
   check_has_posterior(bandit)
   rebuild(bandit)
-  functions <- functions_of(bandit)
+  functions <- kind_of(bandit)$functions(bandit)
   tests <- lapply(functions, function(one) test_norm(one, B, R, delta / length(functions), alpha, alpha0))
   pick <- function(name) vapply(tests, function(test) as.numeric(test[[name]]), 0)
   void <- unique(unlist(lapply(functions, function(one) {
@@ -93,8 +95,6 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
 }
 
 # The functions with separate posteriors, by name. For each: its `bandit`, and the number of its `outcome`.
-functions_of <- function(bandit) kind_of(bandit)$functions(bandit)
-
 functions_of_outcomes <- function(bandit) {
   names <- if (of_form(bandit$config, "several")) outcome_names(bandit$config) else "f"
   lapply(stats::setNames(seq_along(names), names), function(k) list(bandit = as.environment(bandit), outcome = k))
@@ -139,8 +139,7 @@ norm_data <- function(bandit, config, k) {
   y <- known$value - known_prior_mean(bandit, known$id, config$mean)
   weight <- ifelse(is.na(known$noise_var), 1, lambda / known$noise_var)
   x <- known_inputs(bandit, known$id)
-  keys <- row_keys(x + 0)
-  point <- match(keys, unique(keys))
+  point <- row_numbers(x)
   total <- drop(rowsum(weight, point))
   value <- drop(rowsum(weight * y, point)) / total
   gram <- kernel_gram(config$kernel, x[match(seq_along(total), point), , drop = FALSE])
@@ -159,7 +158,6 @@ norm_lower <- function(data, R, delta, alpha, alpha0) {
 
 #' @export
 print.bandit_norm_check <- function(x, ...) {
-  check_class(x, "bandit_norm_check")
   check_dots_empty(...)
   known <- is.finite(x$B)
   cat(sprintf("the norm of %s is at least %.4g%s\n", names(x$lower), x$lower,

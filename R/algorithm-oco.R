@@ -49,6 +49,10 @@
 #' @concept constrained optimization
 #' @concept primal-dual
 #' @seealso [baseline_constrained()], [admmbo].
+#' @examples
+#' set.seed(1)
+#' b <- baseline_constrained("oco", list(u = c(0, 6), v = c(0, 6)), epsilon = 0.1, step = 0.05)
+#' run_bandit(b, benchmark_problem("small_feasible", grid = NULL), 60)
 #' @name bandit_oco
 NULL
 

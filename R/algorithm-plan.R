@@ -228,7 +228,6 @@ falls_with_distance <- function(kernel) {
 
 #' @export
 print.bandit_plan <- function(x, ...) {
-  check_class(x, "bandit_plan")
   cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
               x$tolerance, x$probability))
   cat(sprintf("  at %d of %d points%s; width %.4g, largest sd left %.4g\n",

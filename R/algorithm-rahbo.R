@@ -28,7 +28,9 @@
 #'   outside the theorem.
 #' @inheritParams gp_bandit
 #' @param noise_var the prior mean of \eqn{\rho^2}{rho^2}, a number > 0 in squared units of the reward.
-#' @param alpha \eqn{\alpha}{alpha}, the cost of a unit of variance, a number >= 0.
+#' @param alpha \eqn{\alpha}{alpha}, the cost of a unit of variance, a number >= 0 in inverse units of the
+#'   reward.
+#' @param ... must be empty.
 #' @param variance_kernel the prior covariance of \eqn{\rho^2}{rho^2}, a [kernel][kernel_se()] in squared units of
 #'   variances.
 #' @param repeats \eqn{k}, the number of queries at each point, an integer >= 2. 10 by default.

@@ -14,8 +14,7 @@
 #'
 #' * `by = "model"`, the default, uses confidence intervals of the Gaussian process. The kernel and usually a bound `B`
 #'   of the RKHS norm must be right.
-#' * `by = "data"` ([LoSBO][losbo]) uses rewards, a bound of the slopes (`lipschitz`) and a bound of the noise. Use it
-#'   if slopes are easier to bound than a norm.
+#' * `by = "data"` uses rewards, a bound of the slopes (`lipschitz`) and a bound of the noise, see [losbo].
 #'
 #' @section The safe set: Each safety function \eqn{g_j} has a threshold \eqn{h_j}. By default \eqn{f} is the only one;
 #'   `safety` and `outcomes` define others. The confidence bounds of \eqn{f} and of each \eqn{g_j} are
@@ -50,11 +49,10 @@
 #'   noise is `R`-sub-Gaussian. Or, on arms, all of them are drawn from their priors. Each function gets an equal part
 #'   of `delta`. With Lipschitz constants, the papers also bound the number of rounds until the best point that can be
 #'   reached safely is found. Without them only safety is proven. Not covered: a wrong model, an unsafe seed, constant
-#'   widths. For `by = "data"` see [LoSBO][losbo].
+#'   widths.
 #'
 #'   **Data cannot bound a norm from above.** A `B` that is too small is unsafe, and the data may show it too late or
-#'   never. `stop_if_refuted` does not prevent this: the article "Theoretical guarantees" has proportions of unsafe
-#'   runs.
+#'   never, also with `stop_if_refuted`. The article "Theoretical guarantees" has proportions of unsafe runs.
 #' @inheritParams gp_bandit
 #' @param threshold \eqn{h}, a number, or one per safety function, in their units.
 #' @param seed points that are known to be safe: numbers of arms or, on a box, points.
@@ -62,7 +60,7 @@
 #'   functions) of the default width [width_amm()]. On arms without `B` and `R` the default is
 #'   `width_srinivas_finite(delta)`, for functions drawn from their priors.
 #' @param width the width of \eqn{f} and, with `constraint_width = NULL`, of all functions. `NULL`, the default: see
-#'   `B`. If rewards have their own `noise_var` but `R` bounds their noise, use `width_amm(B, R, delta, "bounded")`.
+#'   `B`.
 #' @param safety the constraint columns that must reach their thresholds: numbers, or names `"g1"`, ... Their values are
 #'   given by `$observe(id, reward, constraints = )`. `NULL`, the default: \eqn{f} itself must be at least `threshold`.
 #' @param lipschitz \eqn{L}, a number >= 0 or one per safety function, in units of the reward per unit of the inputs
@@ -70,8 +68,8 @@
 #' @param by `"model"` (the default), or `"data"`, which needs `lipschitz` and one of `noise_bound` and `R`.
 #' @param method `"safeopt"` (the default), or `"stageopt"`: first expansion of the safe set, then maximisation.
 #' @param ... further settings, by name. An unknown name is an error.
-#'   * `noise_bound`: for `by = "data"`, a bound of the absolute noise, a number >= 0 or one per safety function. (`R`
-#'     may be one per safety function, too.) `NULL` by default.
+#'   * `noise_bound`: for `by = "data"`, a bound of the absolute noise, a number >= 0 or one per safety function (so may
+#'     `R` be). `NULL` by default.
 #'   * `stop_if_refuted`: for `by = "model"`, `TRUE` calls [norm_check()] before every query. If it finds `B` too
 #'     small, there is a warning of class `gpbandits_refuted`, and only seeds are queried until `$amend()` changes a
 #'     reward. `FALSE` by default.
@@ -101,11 +99,6 @@
 #' run <- run_bandit(b, bandit_problem(x, f, noise = 0.1), 30)
 #' min(as.data.frame(run)$f)
 #' sum(b$safe()$safe)
-#' # Safety by rewards alone: |f'| is at most 10, and the absolute noise at most 0.1.
-#' d <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, threshold = 0, seed = 10, by = "data",
-#'               lipschitz = 10, noise_bound = 0.1)
-#' run <- run_bandit(d, bandit_problem(x, f, noise = function(n) runif(n, -0.1, 0.1)), 30)
-#' min(as.data.frame(run)$f)
 #' # The temperature must stay below 2, for any yield. Two queries at a time:
 #' o <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, seed = 10, width = 2,
 #'               pending = pending_hallucinate(),
@@ -150,13 +143,24 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
 #' @concept safe Bayesian optimization
 #' @concept LoSBO
 #' @concept Lipschitz constant
-#' @seealso [safe_opt()], with an example.
+#' @seealso [safe_opt()].
+#' @examples
+#' # The slope of f is at most 10, and the absolute noise at most 0.1.
+#' x <- seq(0, 1, length.out = 60)
+#' f <- sin(9 * x) + x
+#' b <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, threshold = 0, seed = 10, by = "data",
+#'               lipschitz = 10, noise_bound = 0.1)
+#' set.seed(1)
+#' run <- run_bandit(b, bandit_problem(x, f, noise = function(n) runif(n, -0.1, 0.1)), 30)
+#' min(as.data.frame(run)$f)
 #' @name losbo
 NULL
 
 #' Methods, outcomes and contexts of safe bandits
 #'
-#' A bandit made by [safe_opt()] has the methods of a [GPBandit], with these differences:
+#' A bandit made by [safe_opt()] has the methods of a [GPBandit], with some differences.
+#'
+#' Results, units and limits that differ are:
 #'
 #' * `$best()` returns the point of the safe set with the largest lower bound of \eqn{f}.
 #' * Column `phase` of `$history()` is the reason of a query: `"maximiser"`, `"expander"`, `"both"` or, if there is
@@ -477,9 +481,8 @@ data_bounds <- function(bandit, j) {
   if (!length(ids)) return(list(inputs = matrix(0, 0, length(config$domain$names)), lower = numeric()))
   value <- get(if (model == 1) "reward" else paste0("g", model - 1), envir = bandit$queries)[ids]
   inputs <- logged_points(bandit, ids)$inputs
-  keys <- row_keys(inputs + 0)
-  first <- match(unique(keys), keys)
-  point <- match(keys, unique(keys))
+  point <- row_numbers(inputs)
+  first <- which(!duplicated(point))
   noise <- config$noise
   lower <- if (!is.null(noise$bound)) value - noise$bound[j]
            else mean_bounds(value, point, noise$R[j], noise$delta / length(config$safety))

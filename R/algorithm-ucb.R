@@ -5,7 +5,7 @@
 #' `gp_ucb()` and `gp_ei()` make bandits with the upper confidence bound and with expected improvement as acquisition
 #' function. Both are presets of [gp_bandit()], the policies of Srinivas et al. (2010).
 #'
-#' `gp_ucb()` selects the point with the largest upper confidence bound:
+#' `gp_ucb()` selects the point with the largest upper confidence bound (equation 6 of Srinivas et al.):
 #' \deqn{\arg\max_x\ \mu_{t-1}(x) + w_t\sigma_{t-1}(x).}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x).}
 #' \eqn{w_t} is the confidence width (papers write \eqn{\sqrt{\beta_t}}{sqrt(beta_t)}). The default width is the paper's
 #' practice on finitely many arms: \eqn{\beta_t}{beta_t} of Theorem 1, divided by five.
@@ -75,14 +75,16 @@
 gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
   domain <- as_domain(domain)
   check_delta(delta)
-  if (is.null(width)) {
-    if (!can_count(domain)) {
-      stop_missing("width", paste("a width, as no default exists on", describe_domain(domain)),
-                   "`width = width_constant(2)` or `width = width_amm(B, R)`")
-    }
-    width <- width_srinivas_finite(delta, scale = 1 / 5)
-  }
+  if (is.null(width)) width <- width_of_finite(domain, delta, scale = 1 / 5)
   preset(list(policy = policy_ucb(width)), domain, kernel, noise_var, ...)
+}
+
+width_of_finite <- function(domain, delta, scale = 1) {
+  if (!can_count(domain)) {
+    stop_missing("width", paste("a width, as no default exists on", describe_domain(domain)),
+                 "`width = width_constant(2)` or `width = width_amm(B, R)`")
+  }
+  width_srinivas_finite(delta, scale = scale)
 }
 
 #' @rdname gp_ucb
@@ -103,7 +105,7 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #' presets of [gp_bandit()], the algorithms of Chowdhury and Gopalan (2017) for functions of bounded RKHS norm. Use them
 #' if you can bound this norm, and need a regret bound.
 #'
-#' `igp_ucb()` selects the point with the largest upper confidence bound:
+#' `igp_ucb()` selects the point with the largest upper confidence bound (equation 5 of the paper):
 #' \deqn{\arg\max_x\ \mu_{t-1}(x) + w_t\sigma_{t-1}(x),}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x),}
 #' where the confidence width (the multiplier of the posterior standard deviation) is
 #'

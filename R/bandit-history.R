@@ -31,7 +31,7 @@ point_frame <- function(bandit, arm, context, inputs) {
 # `mean` and `sd` of some queries at the time of the choice, under the outcome transform that was in force then.
 model_state_at_choice <- function(bandit, ids) {
   model_state <- cpp_frame(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
-  if (is.null(bandit$config$outputs) && !has_likelihood(bandit$config)) return(model_state)
+  if (is.null(bandit$config$outputs) && of_form(bandit$config, "gaussian")) return(model_state)
   fits <- table_column(bandit$events, "id")[table_column(bandit$events, "kind") %in% believing]
   before <- findInterval(ids - 1, fits)
   for (k in unique(before)) {

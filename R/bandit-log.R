@@ -109,8 +109,6 @@ reasons_of <- function(bandit, id) {
   ifelse(status_of(bandit, id) %in% c("pending", "observed", "lost"), NA_character_, as.character(found))
 }
 
-check_reason <- function(reason) if (!is.null(reason)) enc2utf8(check_string(reason, "reason"))
-
 check_reasons <- function(bandit) {
   reasons <- bandit$reasons
   if (is.null(reasons)) return(invisible())

@@ -155,7 +155,6 @@ summary.GPBandit <- function(object, ...) {
 
 #' @export
 print.summary_gp_bandit <- function(x, ...) {
-  check_class(x, "summary_gp_bandit")
   cat(x$story, sep = "\n")
   engine <- c(weights = "weight space (pivoted Cholesky factor over all arms)",
               played = "played points (factor over the distinct arms played)",

@@ -182,7 +182,7 @@ check_plain_model <- function(frame, what) {
   gradual <- trait(changes, "reweighs") || !is.null(trait(changes, "decay")) || is.finite(trait(changes, "lasting"))
   fault <- if (trait(config$policy, "scripted")) "its algorithm is a rule over several posteriors"
            else if (!is.null(config$rewards)) paste("its rewards are", trait(config$rewards, "title"))
-           else if (has_outcomes(config)) "it has several outcomes"
+           else if (of_form(config, "several")) "it has several outcomes"
            else if (has_transfer(config)) "it uses earlier campaigns"
            else if (!is.null(config$noise_field)) "its noise varies"
            else if (gradual) "it forgets gradually"
@@ -270,7 +270,7 @@ update.GPBandit <- function(object, ...) {
 
 updated_config <- function(config, changes) {
   of_outcomes <- intersect(names(changes), c("kernel", "noise_var", "mean", "refit"))
-  if (has_outcomes(config) && length(of_outcomes)) {
+  if (of_form(config, "several") && length(of_outcomes)) {
     stop_unused(of_outcomes[1], "each of the bandit's outcomes has its own")
   }
   arguments <- settings_as_arguments(config)
@@ -327,8 +327,8 @@ augment.GPBandit <- function(x, newdata = NULL, context = NULL, ...) {
     as.matrix(found[if (all(columns %in% names(found))) columns else what])
   }
   added <- list(.fitted = of("mean"), .se.fit = of("sd"))
-  if (is.null(newdata) && !compares_queries(config)) added$.resid <- observed_values(frame, rows) - added$.fitted
-  ends <- if (has_outcomes(config)) paste0("_", outcome_names(config)) else ""
+  if (is.null(newdata) && !of_form(config, "compares")) added$.resid <- observed_values(frame, rows) - added$.fitted
+  ends <- if (of_form(config, "several")) paste0("_", outcome_names(config)) else ""
   for (name in names(added)) for (k in seq_along(ends)) rows[[paste0(name, ends[k])]] <- added[[name]][, k]
   rows
 }

@@ -144,7 +144,7 @@ use_settings <- function(bandit, id, used, row, time = NULL) {
   shown <- id + ids_before(bandit)
   add_given(bandit, used[domain$names], NULL, reward, if (length(g)) unname(as.matrix(row[g])),
             if (length(config$context_names)) used[config$context_names], time,
-            if (is.null(config$outcomes)) row[[ours("noise_var")]], if (has_likelihood(config)) row$size)
+            if (is.null(config$outcomes)) row[[ours("noise_var")]], if (!of_form(config, "gaussian")) row$size)
   bandit_withdraw(bandit, shown, FALSE)
   words <- sprintf("Query %.0f was evaluated at %s: recorded as query %.0f, with these settings.\n", shown,
                    point_words(as.list(used[domain$names]), 5), all_rounds(bandit))
@@ -156,7 +156,7 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
   if (needs_transaction(bandit)) return(amend_in(bandit, id, reward, size = size, prefer = prefer, ...))
   check_dots_empty(..., allowed = c("id", "reward", "size", "prefer"))
   if (missing(reward)) {
-    if (!compares_queries(bandit$config)) {
+    if (!of_form(bandit$config, "compares")) {
       check_ids(bandit, id)
       stop_missing("reward", "the corrected reward")
     }
@@ -197,7 +197,7 @@ amend_numbers <- function(bandit, id, reward, size, prefer) {
 
 # `failed`: TRUE if the point was evaluated without a result.
 bandit_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, ...) {
-  reason <- check_reason(reason)
+  if (!is.null(reason)) reason <- enc2utf8(check_string(reason))
   if (needs_transaction(bandit)) return(withdraw_in(bandit, id, failed, outcome, reason, ...))
   check_dots_empty(..., allowed = c("id", "outcome", "reason"))
   of_form(bandit$config, "withdraw")(bandit, id, outcome, failed, reason)

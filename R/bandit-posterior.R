@@ -60,23 +60,16 @@ contexts_in_frame <- function(config, x) {
   if (length(names) && all(names %in% names(x))) x[names]
 }
 
-posterior_of_core <- function(bandit, points, context) {
-  of_form(bandit$config, "predicted")(bandit, points, context)
-}
-
-# The same in the model's units.
+# The posterior in the model's units.
 scaled_posterior_at <- function(bandit, points, context) {
   config <- bandit$config
   count <- point_total(points)
   seen <- contexts_of_points(bandit, context, count)
   if (count == 0) return(data.frame(mean = double(), sd = double()))
-  if (is_tabulated_space(config) && !anyNA(points$arm)) return(tabulated_posterior(bandit, points$arm, seen$row))
+  if (is_tabulated_space(config) && !anyNA(points$arm)) {
+    return(cpp_frame(core(cpp_bandit_arm_posterior(bandit$handle, points$arm, seen$row))))
+  }
   predicted_posterior(bandit, points, seen$values)
-}
-
-# The posterior of arms in known contexts, both by their 0-based numbers.
-tabulated_posterior <- function(bandit, arm, context) {
-  cpp_frame(core(cpp_bandit_arm_posterior(bandit$handle, arm, context)))
 }
 
 # The posterior at points that are not tabulated. If they are not arms, the kernel must be a function of the
@@ -276,7 +269,10 @@ chances_against_best <- function(bandit, candidates, context, level) {
   on_response(frame, trait(current_config(bandit)$rewards, "response"), level)
 }
 
-register_bandit_kind("core", posterior = posterior_of_core,
+register_bandit_kind("core",
+                     posterior = function(bandit, points, context) {
+                       of_form(bandit$config, "predicted")(bandit, points, context)
+                     },
                      best = function(bandit, contexts) core(cpp_bandit_best(bandit$handle, contexts, NaN)))
 
 best_feasible_row <- function(model_state, config, feasible) {

@@ -4,7 +4,7 @@
 
 record_core <- function(bandit, kind, id, reward, constraints, time, beside, reason) {
   # (With a single outcome its number is redundant.)
-  if (!has_outcomes(bandit$config) && !all(is.na(beside$outcome))) beside$outcome[] <- NA_integer_
+  if (!of_form(bandit$config, "several") && !all(is.na(beside$outcome))) beside$outcome[] <- NA_integer_
   if (kind == "reward") return(record_rewards(bandit, id, reward, constraints, as.double(time), beside))
   transact(bandit, function(handle) {
     if (kind == "amend") cpp_bandit_amend(handle, id, reward, beside)

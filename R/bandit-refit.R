@@ -33,6 +33,7 @@
 #' A refit uses the same data as the posterior mean:
 #'
 #' * After a restart (see [changes]): only the new segment. A change detector keeps its initial kernel.
+#' * With a window or a rate (see [changes]): all rewards since the last restart, with equal weights.
 #' * Under [constraints]: the rewards minus their penalties, with the current multipliers.
 #' * With contexts: a function of actions and contexts.
 #' * Under [pending_censor()]: the censored rewards.
@@ -40,7 +41,7 @@
 #' * A mean of several measurements: every measurement counts.
 #' * Non-Gaussian rewards ([rewards], [rewards_preferences()]): Laplace's approximation of the marginal likelihood.
 #' @section Many rewards:
-#' The cost of a refit is bounded, see *Many observations* in [gp_fit()]. If most rewards were there at the last refit,
+#' The cost of a refit is bounded, see "Many observations" in [gp_fit()]. If most rewards were there at the last refit,
 #' the search starts at its result. With more than 300 distinct points, fewer models are averaged over: the product of
 #' their number and the number of points is about 300 times `average`. The power transform of rewards is decided by at
 #' most 500 of them.
@@ -100,13 +101,21 @@ refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., avera
 #' Functions with cliffs or narrow valleys are not smooth. With \eqn{\nu = 5/2}{nu = 5/2} alone, the floor of a narrow
 #' valley is modelled as noise. Searches with the default kernel use `c(2.5, 1.5, 0.5)` and the prior `c(1, 0.1, 0.1)`.
 #' On 24 BBOB functions without noise, the true value at the recommended point was then within 2 `sd` in all searches,
-#' and in 18 with \eqn{\nu = 5/2}{nu = 5/2} alone. In 159 searches in 2 inputs the log10 gap of the recommended point was
-#' lower by 0.16 (standard error 0.10), in 96 searches in 5 inputs by 0.02 (0.05). A search takes 1.1 times the time
-#' (`bench/results/promise.md` and `optimisation.md` in the sources).
+#' and in 18 with \eqn{\nu = 5/2}{nu = 5/2} alone. In 159 searches in 2 inputs the log10 gap of the recommended point
+#' was lower by 0.16 (standard error 0.10), in 96 searches in 5 inputs by 0.02 (0.05). A search takes 1.1 times the
+#' time (`bench/results/promise.md` and `optimisation.md` in the sources).
 #' @seealso [refit_every()], [gp_model()], [calibration].
 #' @concept Bayesian model averaging
 #' @concept hyperparameters
 #' @concept integrated acquisition function
+#' @examples
+#' set.seed(1)
+#' x <- seq(0, 1, length.out = 30)
+#' b <- gp_ucb(x, kernel_matern(2.5, 0.3), noise_var = 0.1, outputs = scale_outputs(),
+#'             refit = refit_every(10, mean = "fit", average = 5))
+#' b$add(arm = 1:10 * 3, reward = sin(6 * x[1:10 * 3]) + rnorm(10, sd = 0.2))
+#' b$suggest()
+#' summary(b)
 #' @name refit-averaging
 NULL
 
@@ -142,6 +151,12 @@ NULL
 #' @concept heteroscedastic noise
 #' @concept input-dependent noise
 #' @concept replicates
+#' @examples
+#' set.seed(1)
+#' x <- seq(0, 1, length.out = 20)
+#' b <- gp_ucb(x, kernel_matern(2.5, 0.3), noise_var = 0.05, refit = refit_every(1, noise = "varying"))
+#' b$add(arm = rep(1:20, 3), reward = sin(6 * rep(x, 3)) + rnorm(60, sd = 0.05 + 0.5 * rep(x, 3)))
+#' b$suggest()
 #' @name refit-noise
 NULL
 
@@ -152,7 +167,7 @@ refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = che
                                      noise = if (!is.null(noise)) check_choice(noise, c("constant", "varying")),
                                      smoothness = check_smoothnesses(smoothness, average),
                                      smoothness_prior = check_smoothness_prior(smoothness_prior, smoothness),
-                                     growth = check_growth(growth)),
+                                     growth = if (!is.null(growth)) check_number(growth, lower = 0)),
                     later = c("noise", "smoothness", "smoothness_prior", "growth"))
 
 #' @export
@@ -177,8 +192,6 @@ check_smoothness_prior <- function(smoothness_prior, smoothness) {
   if (is.null(smoothness)) stop_unused("smoothness_prior", "it is used with `smoothness` only")
   check_numbers(smoothness_prior, "smoothness_prior", lengths = length(smoothness), lower = 0, open_lower = TRUE)
 }
-
-check_growth <- function(growth) if (!is.null(growth)) check_number(growth, "growth", lower = 0)
 
 # Settings that gp_fit() would not accept at the first refit are errors here, or once the kernel is known.
 check_refit_settings <- function(settings) {
@@ -357,7 +370,7 @@ share_prepared <- function(from, to) assign(".prepared", as.environment(from)$.p
 refit_plan <- function(outcome, config) {
   config <- outcome_config(config, outcome)
   rule <- config$refit
-  if (is.null(rule) || has_likelihood(config) || has_transfer(config)) return(NULL)
+  if (is.null(rule) || !of_form(config, "gaussian") || has_transfer(config)) return(NULL)
   numbered <- has_matrix(config$kernel)
   inputs <- input_names(config)
   objects <- kernels_of(config$kernel, rule$smoothness)
@@ -410,12 +423,8 @@ fit_of_many <- function(bandit, plan, current, maps) {
 }
 
 has_many_points <- function(bandit, outcome) {
-  ids <- rewarded_ids(bandit, outcome)
-  length(ids) > few_points && length(unique(row_keys(known_inputs(bandit, ids) + 0))) > few_points
+  cpp_has_many_points(known_inputs(bandit, rewarded_ids(bandit, outcome)))
 }
-
-# As kFewPoints of the core (fitting/fit.h).
-few_points <- 300
 
 # The `fit` under an output transform, and its data, `found`; both are NULL if there are too few rewards.
 # `since_refit`: the number of queries since the fit of the `current` parameters.

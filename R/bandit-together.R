@@ -48,7 +48,7 @@ check_varying_noise <- function(refit, kernel, beside = list()) {
 }
 
 check_kernel_of_file <- function(kernel, config) {
-  check_class(check_made_here(kernel), "bandit_kernel", "kernel")
+  check_class(kernel, "bandit_kernel", "kernel")
   resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
 }
 
@@ -284,7 +284,7 @@ check_outcomes_again <- function(config) {
 
 # Methods for a single reward are errors for several outcomes.
 check_one_outcome <- function(config, what) {
-  if (has_outcomes(config)) {
+  if (of_form(config, "several")) {
     stop_state(what, " is defined for one reward; this bandit has the outcomes ",
                paste(outcome_names(config), collapse = ", "), ", for which no theorem holds.", argument = "outcomes")
   }

@@ -63,6 +63,9 @@
 #'   was 1.35 and 1.15 times that without it (18 searches). The reason is that its best point is then the worst. See
 #'   `bench/results/transfer.md` in the sources.
 #' @section Guarantee: None: correlations and hyperparameters are fitted.
+#' @references The covariance of campaigns: Bonilla, Chai and Williams (2008), Multi-task Gaussian process prediction,
+#'   NIPS 20; for Bayesian optimisation: Swersky, Snoek and Adams (2013), Multi-task Bayesian optimization, NIPS 26. The
+#'   average over correlations and the odds of unrelated campaigns are this package's.
 #' @seealso [auto_bandit()] with `data` for earlier results of the same campaign.
 #' @concept transfer learning
 #' @concept meta-learning

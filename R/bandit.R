@@ -21,7 +21,7 @@
 #' page [bandit-engines].
 #'
 #' @param domain the points that can be chosen: a [finite_domain()] (or numbers, one row per arm), a [box_domain()], a
-#'   [product_domain()] of the two, or a [search_space()]. See the section *Names*.
+#'   [product_domain()] of the two, or a [search_space()].
 #' @param kernel prior covariance, see [kernels]: an object such as `kernel_matern()`, or a string such as `"matern"`.
 #' @param noise_var the noise variance (or regulariser) \eqn{\lambda}{lambda}: a number > 0 in squared units of the
 #'   reward, at least 1e-12 of the largest prior variance. Leave it out if `rewards` have none.
@@ -40,8 +40,8 @@
 #' @param refit [refit_every()], which estimates the kernel's parameters during the run. `NULL` (default): a fixed
 #'   kernel.
 #' @param rewards the response type, if rewards are not numbers with Gaussian noise: [rewards_binary()],
-#'   [rewards_counts()], [rewards_ordinal()], [rewards_robust()] (outliers, heavy tails). `NULL`
-#'   (default): Gaussian noise.
+#'   [rewards_counts()], [rewards_ordinal()], [rewards_preferences()] (comparisons), [rewards_robust()] (outliers, heavy
+#'   tails). `NULL` (default): Gaussian noise.
 #' @param engine how the posterior is computed, see [bandit-engines]: `"auto"` (default); over arms also `"weights"` or
 #'   `"played"`; without known contexts `"lowrank"` or `"dense"`.
 #' @param outputs [scale_outputs()], a transform of the rewards. `NULL` (default): rewards are used unchanged, and
@@ -167,12 +167,11 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   is not the bandit's (one number, or one each). Repeating the same value has no effect; a different value is an
 #'   error.
 #' * `$observe(7, c(60, 62))`, one `id` and several rewards, records replicates of one query. They count as their mean
-#'   with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their number (a noise scale \eqn{R} becomes
-#'   \eqn{R/\sqrt m}{R / sqrt(m)}). Refits also use their spread. For further replicates see `$amend()`.
+#'   with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their number. Refits also use their spread. For
+#'   further replicates see `$amend()`.
 #' * `$add()` adds data that the bandit did not suggest, by inputs `x` or by `arm`. An added point takes the next id,
 #'   counts as a round, and has the action `"given"`. Without `reward` it is pending: somebody else is evaluating it.
-#' * `$amend()` replaces an observed reward, or all replicates of one `id`: `$amend(7, c(60, 62, 61))`. What a change
-#'   rule has concluded from the old one stays.
+#' * `$amend()` replaces an observed reward, or all replicates of one `id`: `$amend(7, c(60, 62, 61))`.
 #' * `$withdraw()` and `$fail()` end pending queries that will have no reward. The queries keep their ids, and are
 #'   otherwise as if they had not been made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one
 #'   string that is stored with them. With several outcomes, `outcome` names those to end. `$observe()` still accepts a
@@ -185,8 +184,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'
 #' @section Model and recommendation:
 #' * `$best()` returns the recommended point: where the posterior mean is largest. Among points with equal means (a
-#'   difference below 1e-9 prior sd) one with an observed reward is preferred. With several [outcomes] see there for
-#'   `feasible`, `weights` and `$front()`, the Pareto front.
+#'   difference below 1e-9 prior sd) one with an observed reward is preferred. For `feasible`, `weights` and the Pareto
+#'   front `$front()` see [outcomes].
 #' * `$posterior()` returns a data.frame with columns `mean` and `sd`, one row per row of `x` or per arm (`NULL`: all
 #'   arms). `x` may be rows of `$suggest()`, `$best()` or `$history()`: inputs, `arm` and contexts are used, other
 #'   columns ignored. For [rewards_binary()] and the other response types it also has `lower` and `upper`, and the
@@ -197,47 +196,22 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   draws.
 #' * `$information_gain()` returns \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)}, in nats, of the
 #'   points that the variance includes in the current segment.
-#' * `$safe()` returns the classification of [safe_opt()]: a data.frame with a row per point and columns `safe`,
-#'   `maximiser`, `expander`, `lower`, `upper`.
-#' * `$levels()` returns the labels of [gp_lse()] (above the level, below it, or undecided): a data.frame with columns
-#'   `arm`, `label`, `lower`, `upper`.
-#'
-#' @section History:
-#' `$history()` returns a data.frame with one row per query:
-#' * `id`, `arm`, inputs, contexts, and `reward` (`NA` while pending).
-#' * `mean`, `sd`, and the confidence `width` (the multiplier of the sd, see [widths]): those at the time of the choice.
-#'   `mean` and `sd` of given rows are the predictions before the row. Beyond 300 observations they are those of the
-#'   prior, if more than 64 rows were given without a query in between (and no rule of `changes` uses them).
-#' * `action`: `"policy"`, `"explore"` or `"given"`; `segment`: the number of the stationary segment.
-#' * `status`: `"pending"`, `"observed"`, `"lost"` (the reward came too late, see [pending_censor()]), `"withdrawn"` or
-#'   `"failed"`.
-#' * if any was given: `noise_var` (of several outcomes `NAME_noise_var`); `size` and `spread` of replicates (their
-#'   number, and their sum of squares about the mean); `reason`.
-#' * if choices are randomised over arms: `propensity`, the probability of the choice when it was made. It is computed
-#'   by formula for uniform choices and for choices without randomness, else `NA`.
-#'
-#' `$history(draws = 200)` estimates the other propensities: by the proportion of equal choices among that number of
-#' fresh ones and the choice itself. Each such query needs the posterior of its time and `draws` choices (seconds under
-#' [policy_mes()]).
+#' * `$safe()` returns the classification of [safe_opt()], see [safe-methods].
+#' * `$levels()` returns the labels of [gp_lse()].
+#' * `$history()` returns a data.frame with one row per query, see [bandit-history].
 #'
 #' @section State:
-#' * `$copy()` returns an independent bandit in the same state, without a journal.
-#' * `$catch_up()` adds the events of other processes, if the bandit is in a [bandit_store()]. `$renew()` renews the
-#'   [lease][bandit-leases] of a query there.
-#' * `$compact()` makes a long event log shorter, see [bandit-compact].
-#' * `$reset()` deletes every event. `$show()` prints.
-#'
-#' A bandit can be saved with `saveRDS()` and sent to other processes, see [bandit-state].
+#' For `$copy()`, `saveRDS()` and other processes see [bandit-state], for `$catch_up()` and `$renew()` [bandit_store()]
+#' and [bandit-leases], for `$compact()` [bandit-compact].
 #'
 #' @section Names: Points and contexts are found by the names of the inputs if they have names, see [finite_domain()].
-#'   Arms are found by their numbers, or by their names if the domain has names; `$history()` then shows the names too.
-#' @seealso [gp_bandit()], [bandit-methods] for `print()`, `summary()` and `predict()`, [bandit-model] for `coef()`,
-#'   `logLik()` and `update()`.
+#'   Arms are found by their numbers, or by their names if the domain has names.
+#' @seealso [gp_bandit()], [bandit-history], [bandit-methods] for `print()`, `summary()` and `predict()`, [bandit-model]
+#'   for `coef()`, `logLik()` and `update()`.
 #' @concept ask and tell
 #' @concept ask-tell interface
 #' @concept Bayesian optimization
 #' @concept replicates
-#' @concept propensity
 #' @examples
 #' b <- gp_ucb(seq(0, 1, by = 0.1), kernel_se(0.3), noise_var = 0.01, pending = "hallucinate")
 #' q <- b$suggest(2)
@@ -249,6 +223,43 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #' b$best()
 #' @name GPBandit
 #' @rdname GPBandit
+NULL
+
+#' The history of a bandit: queries, statuses and propensities
+#'
+#' `$history()` of a [GPBandit] returns a data.frame with one row per query, in the order of their ids.
+#'
+#' @section Columns:
+#' * `id`, `arm`, inputs, contexts, and `reward` (`NA` while pending).
+#' * `mean`, `sd`, and the confidence `width` (the multiplier of the sd, see [widths]): those at the time of the choice.
+#'   `mean` and `sd` of given rows are the predictions before the row. Beyond 300 observations they are those of the
+#'   prior, if more than 64 rows were given without a query in between (and no rule of `changes` uses them).
+#' * `action`: `"policy"`, `"explore"` or `"given"`; `segment`: the number of the stationary segment.
+#' * `status`: `"pending"`, `"observed"`, `"lost"` (the reward came too late, see [pending_censor()]), `"withdrawn"` or
+#'   `"failed"`. With several [outcomes] also `"partial"`, until all values are observed.
+#' * if any was given: `noise_var` (of several outcomes `NAME_noise_var`); `size` and `spread` of replicates (their
+#'   number, and their sum of squares about the mean); `reason`.
+#' * if choices are randomised over arms: `propensity`, the probability of the choice when it was made. It is computed
+#'   by formula for uniform choices and for choices without randomness, else `NA`.
+#'
+#' @section Propensities: `$history(draws = 200)` also estimates the propensities that no formula gives, for
+#'   [evaluate_policy()]. The estimate is the proportion of equal choices among `draws` fresh ones and the choice
+#'   itself. Each such query needs the posterior of its time and `draws` choices (seconds under [policy_mes()]).
+#' @section Names: If arms have names, the history shows them too. Next to an input called like another column (such as
+#'   `width`), that other column has a dot in front (`.width`).
+#' @concept propensity
+#' @concept experiment log
+#' @concept replicates
+#' @seealso [GPBandit] for the methods that make rows; [evaluate_policy()]; [earlier-experiments] to continue from a
+#'   history.
+#' @examples
+#' b <- gp_ucb(seq(0, 1, by = 0.1), kernel_se(0.3), noise_var = 0.01)
+#' q <- b$suggest(2)
+#' b$observe(q$id[1], c(0.3, 0.5))                # two measurements of the first query
+#' b$fail(q$id[2], reason = "power cut")
+#' b$add(arm = 6, reward = 0.9)
+#' b$history()
+#' @name bandit-history
 NULL
 
 #' Fixed inputs, rounded settings, new arms and failed evaluations
@@ -277,7 +288,7 @@ NULL
 #'   width's interval holds. This is an original result, not peer-reviewed. Under widths for a prior, the slice must
 #'   depend on \eqn{f} only through rewards.
 #'
-#' @section Rounded settings and data frames: Besides `id` and `reward`, the columns `g1`, `g2`, ... (constraints) and
+#' @section Rounded settings and data frames: Next to `id` and `reward`, the columns `g1`, `g2`, ... (constraints) and
 #' `noise_var` are used if present. Inputs, arms and contexts must be those of the queries, within 1e-8 of an input's
 #' range. Other columns, and `NA`, are ignored.
 #'
@@ -371,12 +382,15 @@ NULL
 #' * [safe_opt()] has a guarantee of safety instead.
 #' * Expected improvement, probability of improvement, knowledge gradient, max-value entropy search and local
 #'   penalisation have none here.
-#' * Nor have choices by mean, by variance or at random. For variance there is a bound of the information gained.
+#' * Nor have choices by mean, by variance or at random. For variance the simple regret of a design is bounded:
+#'   see [plan_experiments()].
 #'
 #' @section Late rewards and changes:
 #' Rewards reach a change detector in the order in which they arrive. A reward of a query from before a restart, or
 #' before an epoch that started with a new posterior, is not used and triggers no restart.
-#' @references Desautels, Krause and Burdick (2014), JMLR; Krause and Ong (2011), NeurIPS.
+#' @references Desautels, Krause and Burdick (2014), Parallelizing exploration-exploitation tradeoffs in Gaussian
+#'   process bandit optimization, JMLR 15; Krause and Ong (2011), Contextual Gaussian process bandit optimization,
+#'   NeurIPS.
 #' @seealso [guarantees] has one table of all results; [regret_bound()] computes bounds.
 #' @concept regret bound
 #' @concept contextual bandit
@@ -406,6 +420,12 @@ NULL
 #' @concept serialization
 #' @concept save and restore
 #' @concept security
+#' @examples
+#' b <- gp_ucb(1:9 / 9, kernel_se(0.3), noise_var = 0.1)
+#' b$observe(b$suggest()$id, 0.5)
+#' file <- tempfile(fileext = ".rds")
+#' saveRDS(b, file)
+#' identical(readRDS(file)$suggest(), b$copy()$suggest())
 #' @name bandit-state
 NULL
 
@@ -474,6 +494,12 @@ NULL
 #' @concept low-rank approximation
 #' @concept computational cost
 #' @concept numerical accuracy
+#' @examples
+#' set.seed(1)
+#' b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.2), 0.01, policy_ucb(2), engine = "lowrank")
+#' x <- runif(50)
+#' b$add(x = x, reward = sin(6 * x) + rnorm(50, sd = 0.1))
+#' summary(b)[c("engine", "rank", "error_bound")]
 #' @name bandit-engines
 NULL
 

@@ -53,10 +53,7 @@ log_sum <- function(x, weight) {
 }
 
 # Groups of rewards at one point (numbered in the order of their first reward), or each reward separately.
-point_groups <- function(data) {
-  keys <- row_keys(data$x + 0)
-  match(keys, unique(keys))
-}
+point_groups <- function(data) row_numbers(data$x)
 
 # The measurements of each group pooled: their weight, their weighted mean, and the number of the first.
 pooled_measurements <- function(data, group_of) {

@@ -154,6 +154,8 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 #' @seealso [check_model()].
 #' @concept leave-one-out cross-validation
 #' @concept probability integral transform
+#' @references Rasmussen and Williams (2006), *Gaussian Processes for Machine Learning*, equations 5.12 (leave-one-out)
+#'   and 3.56 (cavity distribution).
 #' @name check-model-tests
 NULL
 
@@ -245,7 +247,7 @@ most_checked <- 1000
 # Rows at points that are spread evenly over the order of the points: their number times the golden ratio has a small
 # fractional part.
 rows_to_check <- function(x) {
-  point <- point_groups(list(x = x))
+  point <- row_numbers(x)
   share <- most_checked / max(point, 1)
   (0.6180339887498949 * (point - 1)) %% 1 < share
 }

@@ -105,14 +105,12 @@ is_minimising <- function(config) output_sign(config) < 0
 
 outcome_count <- function(config) max(1L, length(config$outcomes))
 
-has_outcomes <- function(config) of_form(config, "several")
-
 # The names of a query's outcomes; "reward" by default.
 outcome_names <- function(config) if (is.null(config$outcomes)) "reward" else names(config$outcomes)
 
 # The names of columns with a value for each outcome: `what` alone if there is one reward.
 columns_for_outcomes <- function(config, what) {
-  if (has_outcomes(config)) paste0(outcome_names(config), "_", what) else what
+  if (of_form(config, "several")) paste0(outcome_names(config), "_", what) else what
 }
 
 # The columns of the log with their values.
@@ -130,11 +128,6 @@ outcome_config <- function(config, k) {
 
 # Is the bandit's noise_var a setting of its model?
 uses_noise_var <- function(config) is.null(config$rewards) || trait(config$rewards, "noise")
-
-# Do rewards follow another model than f with Gaussian noise?
-has_likelihood <- function(config) !of_form(config, "gaussian")
-
-compares_queries <- function(config) of_form(config, "compares")
 
 is_reflected <- function(config) identical(config$rewards$direction, "minimize")
 

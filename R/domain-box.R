@@ -373,11 +373,10 @@ input_quantiles.box_domain <- function(domain, i, u) {
 log_inputs.box_domain <- function(domain) domain$log
 
 #' @export
-same_points.box_domain <- function(domain, other) identical(other$type, "box") && same_box(domain, other)
-
-# Are the bounds equal? Names and scales may differ.
-same_box <- function(box, other) {
-  identical(unname(c(box$lower, box$upper)), unname(c(other$lower, other$upper)))
+same_points.box_domain <- function(domain, other) {
+  # (Names and scales may differ.)
+  identical(other$type, "box") &&
+    identical(unname(c(domain$lower, domain$upper)), unname(c(other$lower, other$upper)))
 }
 
 # Real inputs on their own scale.

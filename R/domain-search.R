@@ -55,6 +55,12 @@
 #' Local optimisation is by projected gradients (Birgin, Martinez and Raydan 2000), so that faces, where a component is
 #' 0, are reached exactly. With `most`, it alternates with dropping, adding or swapping one component.
 #'
+#' With `log`, an integer \eqn{k} has the range from \eqn{k} to \eqn{k + 1} in designs; without it integers are equally
+#' probable.
+#'
+#' An equality is solved if it has at least two plain reals: inputs that always exist and have no `log`, `step` or
+#' `digits`. Each input may be in one equality, and two linear inequalities that imply an equality are one. Designs,
+#' suggestions and the recommended point satisfy it up to rounding, given points up to 1e-8 of its largest term.
 #' The terms of a linear equality are treated like components of a mixture; draws are uniform over it.
 #' @source Hit-and-run: Smith (1984). Directions from other walks: Gilks, Roberts and George (1994).
 #'   Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
@@ -73,7 +79,7 @@ NULL
 #' `search_space()` makes a search space of reals, integers, factors and logicals, as for hyperparameter tuning.
 #' Inputs may be conditional (exist only under a condition), and known constraints may relate them. A search space is a
 #' domain like any other, for [gp_bandit()], [maximize_bandit()] and [bandit_problem()]. Suggestions, designs and given
-#' points all lie in it. The inputs of the kernel, and the search methods, are on the page [search-space-details].
+#' points all lie in it. For the inputs of the kernel and the search methods see [search-space-details].
 #'
 #' @section Points: A set of points is a data.frame, one point may be a named list. Columns have their types:
 #'   * integer for `param_integer()`, logical for `param_logical()`;
@@ -82,7 +88,7 @@ NULL
 #'
 #'   Objectives of [maximize_bandit()] get a named list, vectorised functions of a [bandit_problem()] a data.frame.
 #' @section Short form: A list that contains characters, logicals or `param_` objects can be given for a search space,
-#'   such as `list(x = c(0, 1), rule = c("a", "b"))`. A pair of numbers in it is a real.
+#'   such as `list(x = c(0, 1), rule = c("a", "b"))`.
 #' @section Conditions and constraints: `when` and `where` are one-sided formulas over the inputs' names. They may use
 #'   arithmetic, comparisons, `&`, `|`, `!`, `%in%`, `ifelse()`, `pmin()`, `pmax()`, `abs()`, `sqrt()`, `exp()`,
 #'   `log()`, `round()` and similar functions. Variables may hold numbers and levels; their values are taken at once.
@@ -93,15 +99,12 @@ NULL
 #' @section Linear constraints: Linear constraints on reals, integers, logicals and shares that always exist are solved
 #'   by linear programming: `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12` over integers. An
 #'   empty region is an error, and is proved to be empty. All other constraints are kept by rejection.
-#' @section Linear equalities: An equality of at least two plain reals, such as `2 * a + b == 1` or `a == b`, is solved.
-#'   Designs, suggestions and the recommended point satisfy it up to rounding. Given points must satisfy it up to 1e-8
-#'   of its largest term. A plain real always exists, and has no `log`, `step` or `digits`. Each input may be in one
-#'   equality. Other equalities of reals are an error: leave out an input that the others determine, and compute it in
-#'   the objective.
+#'   An equality of at least two plain reals, such as `2 * a + b == 1`, is solved, see [search-space-details]. Other
+#'   equalities of reals are an error: leave out an input that the others determine, and compute it in the objective.
 #' @section Mixtures: `param_shares(names, total)` is a set of mixture components (each an input, a column) that are
 #'   within their bounds and add up to `total`. With `most`, at most that number of them are above 0, and each is 0 or
 #'   within its bounds. In `where`, a sum of reals from 0 on with equal coefficients that equals a number means the same
-#'   as `param_shares()`. Two linear inequalities that imply an equality are one.
+#'   as `param_shares()`.
 #' @section Spaces of other packages: `search_space(x)` converts a paradox `ParamSet` (mlr3), dials `parameters`
 #'   (tidymodels, finalised), or a named list of parameters, ranges and levels; see [search-space-details].
 #' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`,
@@ -114,8 +117,7 @@ NULL
 #'   scale and ignores them, as its optimisers do. (Inputs called `where` or `transformed` have to be in a list.)
 #' @param lower,upper the range, in the input's units: `lower < upper`. For `param_integer()` integers, which may be
 #'   equal. For `param_shares()` one number, or one for each component, from 0 on; 0 and 1 by default.
-#' @param log a flag: search on a logarithmic scale (needs `lower > 0`). `FALSE` by default. In designs an integer k
-#'   then has the range from k to k + 1; without `log` integers are equally probable.
+#' @param log a flag: search on a logarithmic scale (needs `lower > 0`). `FALSE` by default.
 #' @param step,digits for settings with limited resolution. Suggested and designed values are multiples of `step`, or
 #'   have at most `digits` decimals. `NULL` (default): any number. Give one of them. Given points may have any value.
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
@@ -129,7 +131,6 @@ NULL
 #'   * comparisons with a level that an input does not have;
 #'   * equalities of reals that are not linear, which no search satisfies: write a margin, `abs(a * b - 1) <= 0.01`;
 #'   * constraints that no point satisfies (proved for linear ones, else of 65,536 points that are tried);
-#'   * parameters of other packages that are unbounded or have no counterpart;
 #'   * points outside the space, which the error names.
 #' @seealso [search-space-details]; [kernel_categorical()], [box_domain()], [mlr3-integration], [tune_gp_bandit()].
 #' @concept hyperparameter space

@@ -3,9 +3,9 @@
 #' Information gain in confidence widths
 #'
 #' The argument `gain` sets which bound of the information gain a confidence width uses. A confidence width, such as
-#' [width_igp()], is the multiplier of the posterior standard deviation. It needs the largest information, in nats, that
-#' \eqn{s} observations can give about the function:
+#' [width_igp()], is the multiplier of the posterior standard deviation.
 #'
+#' A width needs the largest information, in nats, that \eqn{s} observations can give about the function:
 #' \deqn{\gamma_s = \max_{|A| = s} \tfrac12 \log\det(I + K_A/\lambda).}{gamma_s = max over s points A of 1/2 log det(I +
 #' K_A / lambda).}
 #'
@@ -39,7 +39,7 @@
 #' @param scale a number > 0 that multiplies the rate, by default 1.
 #' @param source source of the rate: `"srinivas"` (default), Srinivas et al. (2010); or `"vakili"`, Vakili, Khezeli and
 #'   Picheny (2021).
-#' @return `gain_rate()`: an object of class `bandit_gain`.
+#' @return `gain_rate()`: an object of class `bandit_gain`. Its values are in nats.
 #' @section Errors: `"greedy"` and `"spectral"` need finitely many arms.
 #' @references Srinivas, Krause, Kakade, Seeger (2010), Theorems 4 and 5 <https://arxiv.org/abs/0912.3995>;
 #'   Chowdhury and Gopalan (2017); Vakili, Khezeli and Picheny (2021) <https://arxiv.org/abs/2009.06966> (rates from its

@@ -16,10 +16,11 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #' They are the detector of [change_detect()], for use without a bandit.
 #'
 #' `change_statistic()` fits one Gaussian-process regression to the older half of the pairs and one to the newer half,
-#' both with the same ridge. The statistic is the average over the domain of the squared difference of their means:
+#' both with the same ridge. The statistic is the average over the domain of the squared difference of their
+#' means (equation 2.4 has the integral):
 #' \deqn{\hat\Delta^2 = \frac{1}{n}\sum_x (\mu_1(x) - \mu_2(x))^2.}{Delta^2 = mean over x of (mu_1(x) - mu_2(x))^2.}
 #'
-#' This is an average, not the volume integral in the paper. It is taken
+#' The average is taken
 #'
 #' * over all arms of a [finite_domain()];
 #' * over a whole box, in closed form, for [kernel_se()];
@@ -44,7 +45,10 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #'   * `alarm`: the number of the pair at which the first alarm was raised, or `NA`,
 #'   * `pairs`: the number of pairs.
 #' @section Errors: `change_statistic()` needs an even number of pairs.
-#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
+#' @section Guarantee: With threshold and ridge of the paper's form, changes are detected and false alarms are rare with
+#'   high probability (Lemma C.3); the constants are unknown, see [regret_bounds_changes].
+#' @references Avanesov (2019), How to gamble with non-stationary X-armed bandits and have no regrets
+#'   <https://arxiv.org/abs/1908.07636>.
 #' @concept change-point detection
 #' @concept structural break
 #' @concept nonstationary
@@ -122,8 +126,12 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
 #'   * `c`, `C`: the constants,
 #'   * `ridge`, `threshold`: functions of \eqn{q} for [change_detect()],
 #'   * `error`: the mean squared error of each candidate.
+#' @section Guarantee: Without a change the pairs are exchangeable, and all their orders are equally probable. A sweep
+#'   over such pairs therefore raises a false alarm with probability about `level`. (This is approximate, because
+#'   \eqn{c} is found from the same pairs, and a run has others.)
 #' @section Errors: A [kernel_matrix()] has no inputs and no rates: choose the functions of [change_detect()] by hand.
-#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection, Remark 3.1.
+#' @references Avanesov (2019), How to gamble with non-stationary X-armed bandits and have no regrets
+#'   <https://arxiv.org/abs/1908.07636>, Remark 3.1.
 #' @aliases calibrate_threshold
 #' @concept change-point detection
 #' @concept permutation test

@@ -6,38 +6,35 @@
 #' Fit a Gaussian process by maximum marginal likelihood
 #'
 #' `gp_fit()` estimates the parameters of a kernel and the noise variance from data.
-#' It maximises the marginal likelihood (type II maximum likelihood), or the posterior density if there are `priors`. A
-#' constant prior mean can be estimated too. The result is a [gp_regression()] object with the fitted kernel.
+#' It maximises the marginal likelihood (type II maximum likelihood), or the posterior density if there are `priors`.
+#' The result is a [gp_regression()] object with the fitted kernel.
 #'
-#' With \eqn{K_\theta} the Gram matrix of the \eqn{n} points, \eqn{\lambda} the noise variance and \eqn{r = y - m}, the
-#' log marginal likelihood is
+#' With \eqn{K_\theta}{K} the Gram matrix of the \eqn{n} points, \eqn{\lambda}{lambda} the noise variance and
+#' \eqn{r = y - m}, the log marginal likelihood is
 #' \deqn{-\tfrac12 r^T (K_\theta + \lambda I)^{-1} r
-#'   - \tfrac12 \log\det(K_\theta + \lambda I) - \tfrac n2 \log 2\pi.}
+#'   - \tfrac12 \log\det(K_\theta + \lambda I) - \tfrac n2 \log 2\pi.}{-1/2 r' (K + lambda I)^-1 r - 1/2 log det(K +
+#'   lambda I) - n/2 log(2 pi).}
 #'
 #' @section Method:
 #' It is maximised over the logarithms of \eqn{\lambda} and of the kernel's parameters (see [kernels]: variances,
-#' lengthscales, periods, `alpha`; never `nu`). The method is R's L-BFGS-B with exact gradients, from several starts.
-#' * The starts are the given parameters, and the best of a low-discrepancy set. Each is first brought to its best
-#'   overall scale.
+#' lengthscales, periods, `alpha`; never `nu`). The method is L-BFGS-B with exact gradients.
+#' * The starts are the given parameters, and the best of a low-discrepancy set.
 #' * With more than 100 points the searches use a part of them only (half, 300 at most). A last search over all points
 #'   starts from the best result. With more than 300 points it ends when a step gains less than 0.01.
-#' * A kernel's only variance is maximised over in closed form, unless an observation has a separate noise variance,
-#'   which does not scale with it. So is the mean (generalised least squares).
+#' * A kernel's only variance is maximised over in closed form, unless an observation has a separate noise variance. So
+#'   is the mean (generalised least squares).
 #' * One evaluation takes \eqn{O(n^3)} operations, with repeated points counted once. For more than 1000 distinct points
 #'   see *Many observations*.
 #' * No random numbers are drawn: the same data give the same fit.
 #'
 #' @section Many observations:
 #' With more than 1000 distinct points the last search maximises Vecchia's approximation of the likelihood:
-#' \deqn{\log p(y) \approx \sum_g \log p(y_g \mid y_{N(g)}).}
-#' The groups \eqn{g} consist of at most 100 neighbouring points, and \eqn{N(g)} are at most 200 points of earlier
-#' groups (from 9 inputs on 250 and 250). Groups and neighbours are chosen by the kernel's correlation at the best
-#' result of the first searches. Every term is exact, noise included. One evaluation takes \eqn{O(n)} operations.
+#' \deqn{\log p(y) \approx \sum_g \log p(y_g \mid y_{N(g)}).}{log p(y) = sum_g log p(y_g | y_N(g)), about.}
+#' The groups \eqn{g} consist of at most 100 points with a large correlation, and \eqn{N(g)} are at most 200 points of
+#' earlier groups (from 9 inputs on 250 and 250). Every term is exact. One evaluation takes \eqn{O(n)} operations.
 #'
-#' The error is that of an estimator with less information: its score has mean zero at the true parameters. With 2000
-#' points, the maximum moved by 0.3 to 0.8 posterior sds per parameter in 3 to 6 inputs, and by about 0.8 to 1 in 20
-#' inputs (`bench/results/many_rows.md` in the sources). Element `likelihood` of the result says which
-#' likelihood was used. `log_likelihood` and predictions are exact.
+#' With 2000 points, the maximum moved by 0.3 to 0.8 posterior sds per parameter in 3 to 6 inputs, and by about 0.8 to 1
+#' in 20 inputs (`bench/results/many_rows.md` in the sources). `log_likelihood` and predictions are exact.
 #'
 #' @section Names: Parameters are named by kernel and field, as in `parameters` of the result: `"matern.lengthscale"`,
 #'   or with one lengthscale per input `"matern.lengthscale1"`, `"matern.lengthscale2"`. In sums and products the part's
@@ -47,20 +44,18 @@
 #'   * Lengthscales: \eqn{[w / 200, 100 w]}; of a periodic kernel \eqn{[0.05, 50]}.
 #'   * Periods: \eqn{[w / 100, 10 w]}.
 #'   * `alpha`: \eqn{[0.01, 1000]}. Correlations: \eqn{[0.01, 1]}.
-#'   * Variances: \eqn{[10^{-6} s^2, 10^6 s^2]}; of a linear kernel divided by the mean square of its inputs; of the
-#'     second and further factors of a product with 1 for \eqn{s^2}.
-#'   * Noise variance: \eqn{[10^{-8} s^2, 10 s^2]}.
+#'   * Variances: \eqn{[10^{-6} s^2, 10^6 s^2]}{[1e-6 s^2, 1e6 s^2]}; of a linear kernel divided by the mean square of
+#'     its inputs; of the second and further factors of a product with 1 for \eqn{s^2}.
+#'   * Noise variance: \eqn{[10^{-8} s^2, 10 s^2]}{[1e-8 s^2, 10 s^2]}.
 #'
 #'   They are widened if needed to contain the given parameters. A lower bound equal to the upper one fixes a parameter.
 #'   A Beta prior of a correlation is `c(shape1 =, shape2 =)`; with `shape2 > 1` the correlation stays below 1.
-#' @section Units: `y` may have any units. Multiplied by \eqn{c}, it gives variances multiplied by \eqn{c^2} and the
-#'   same lengthscales, if the given variances were multiplied as well or the default bounds do not bind.
-#' @section Errors: There must be at least two observations, names must be those of parameters, and lower bounds must
-#'   not be above upper ones. See also [gp_regression()].
+#' @section Errors: Fewer than two observations, unknown names of parameters, and lower bounds above upper ones are
+#'   errors.
 #' @section Guarantee: The log likelihood (plus the priors' logarithms) is never less than that of the given parameters,
-#'   if these are within the bounds. In general it is a local maximum: more `starts` make the global one more likely. If
-#'   `y` equals the mean everywhere, variances are not identified: the given parameters are returned, with `convergence`
-#'   `"constant"`. No regret bound covers parameters fitted to the data.
+#'   if these are within the bounds. It is a local maximum: more `starts` make the global one more likely. If
+#'   `y` equals the mean everywhere, the given parameters are returned. No regret bound covers parameters fitted to the
+#'   data.
 #' @param x,y,kernel as in [gp_regression()]; the kernel's parameters are the first start.
 #' @param noise_var positive number: the noise variance to start from, in squared units of `y`. `NULL` (default): a
 #'   hundredth of \eqn{s^2} (see *Bounds and priors*).
@@ -68,7 +63,7 @@
 #' @param fix_noise a flag: `TRUE` keeps the given `noise_var`. `FALSE` by default.
 #' @param starts number of searches, an integer >= 1, by default 3. With 1 the search begins at the given parameters.
 #' @param lower,upper bounds: numbers with the names of parameters, on the natural scale. `NULL` (default): see
-#'   *Bounds*.
+#'   *Bounds and priors*.
 #' @param priors a list with the names of parameters: normal priors of their logarithms, `c(meanlog, sdlog)`, or a
 #'   matrix of two such rows for an equal mixture; Beta priors of correlations, see *Bounds and priors*. `NULL`
 #'   (default): none.
@@ -85,7 +80,8 @@
 #'   * `likelihood`: `method`, `"exact"` or `"neighbours"` (see *Many observations*), and the number of distinct
 #'     `points`.
 #' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine Learning*, equations 2.30, 2.45 and 5.9.
-#'   L-BFGS-B: Byrd, Lu, Nocedal and Zhu (1995).
+#'   L-BFGS-B: Byrd, Lu, Nocedal and Zhu (1995). Many observations: Vecchia (1988), Estimation and model identification
+#'   for continuous spatial processes, JRSS B 50.
 #' @seealso [gp_regression()], [kernels], [refit_every()].
 #' @concept type II maximum likelihood
 #' @concept hyperparameter estimation
@@ -252,7 +248,6 @@ log_prior <- function(parameters, problem) {
 #' @rdname gp_fit
 #' @export
 print.gp_fit <- function(x, ...) {
-  check_class(x, "gp_fit")
   print.gp_regression(x)
   cat(sprintf("%g parameter(s) fitted in %g evaluations%s\n", x$estimated, x$evaluations,
               switch(x$convergence, converged = "", iterations = "; stopped by `iterations`",

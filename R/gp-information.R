@@ -31,8 +31,8 @@
 #' Upper bounds include the error of the low-rank factor of the Gram matrix.
 #'
 #' @section Spectral bound: With the eigenvalues \eqn{\hat\lambda_i}{lambda_i} of the Gram matrix of all points it is
-#'   \deqn{\max_{m \ge 0,\ \sum_i m_i = T} \tfrac12 \sum_i \log(1 + m_i \hat\lambda_i/\lambda),}{max over m >= 0 of sum
-#'   T of 1/2 sum log(1 + m_i lambda_i / lambda),}
+#'   \deqn{\max_{m \ge 0,\ \sum_i m_i = T} \tfrac12 \sum_i \log(1 + m_i \hat\lambda_i/\lambda),}{max 1/2 sum
+#'   log(1 + m_i lambda_i / lambda) over m >= 0 with sum(m) = T,}
 #'   solved exactly by water-filling. Srinivas et al. (Theorem 4) put a factor \eqn{1/(1-1/e)} in front, because they
 #'   bound the greedy value by it. It is not needed. For every choice of points the determinant is, in the basis of the
 #'   eigenvectors, that of
@@ -121,16 +121,6 @@ information_points <- function(kernel, x) {
   inputs <- ncol(x) - !is.null(arms)
   names <- if (inputs > 0) check_input_names(colnames(x)[seq_len(inputs)], inputs, "x")
   list(kernel = resolve_kernel(kernel, names, arms), points = gram_points(x, arms, "x"))
-}
-
-# Equal rows get equal numbers.
-row_numbers <- function(x) {
-  id <- rep_len(1L, nrow(x))
-  for (column in seq_len(ncol(x))) {
-    value <- match(x[, column], unique(x[, column]))
-    id <- match(id * (max(value) + 1) + value, unique(id * (max(value) + 1) + value))
-  }
-  id
 }
 
 # All points of a finite domain for a kernel: numbered in the last column (from 1) if the kernel

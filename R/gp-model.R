@@ -46,7 +46,7 @@
 #'   1.2)`.
 #' * Lengthscales, `"auto"`: a log-normal distribution with median \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1.
 #' * The default kernel's variance: `c(log(2), 1)`.
-#' * Correlations of the levels of a factor: Beta(4, 2).
+#' * Correlations of the levels of a factor: Beta(4, 2). The part `own` of levels with features: `c(log(0.1), 1)`.
 #'
 #' Without priors, maximum likelihood underestimates the noise in many inputs, and predictions are overconfident. Priors
 #' in `refit_every(priors = )` take precedence.
@@ -67,6 +67,10 @@
 #' [calibration], and `bench/results/many_inputs.md` in the sources for other methods that were measured.
 #' @return An object of class `gp_model`.
 #' @section Errors: A `gpbandits_error` names the argument.
+#' @section Guarantee: None, because hyperparameters and the scale of the rewards are estimated.
+#' @references Lengthscales in proportion to \eqn{\sqrt d}{sqrt(d)}: Hvarfner, Hellsten and Nardi (2024), Vanilla
+#'   Bayesian optimization performs great in high dimensions <https://arxiv.org/abs/2402.02229>. The other priors are
+#'   this package's, chosen by simulations (`bench/results/promise.md` in the sources).
 #' @seealso [search_control()] for how evaluations are run; [gp_bandit()] for bandits with a fixed kernel.
 #' @concept surrogate model
 #' @concept Gaussian process regression
@@ -135,8 +139,8 @@ model_setting_words <- function(value, name) {
     return(switch(name, noise_prior = "default: an equal mixture of nearly no noise and much noise",
                   lengthscale_prior = "default: log-normal, median 0.4 sqrt(inputs) ranges; none for kernels given",
                   transform = "auto: a power transform of rewards if it improves the likelihood",
-                  refit = paste("default: every 2 rounds, averaging over up to 10 models and over smoothness; rarer",
-                                "from 15 inputs")))
+                  refit = paste("default: every 2 rounds, averaging over up to 10 models and over smoothness;",
+                                "rarer from 15 inputs")))
   }
   switch(name, noise = if (value == "none") "none: the objective is deterministic" else "fit: estimated at each refit",
          noise_var = paste(format(value, digits = 4), "at first, of rewards scaled to variance 1"),

@@ -11,8 +11,8 @@
 #' Let \eqn{K} be the Gram matrix of the \eqn{n} points `x`, \eqn{\lambda} the `noise_var`, \eqn{m} the `mean`, and
 #' \eqn{k(u)} the covariances of a new point \eqn{u} with the points `x`. The function's posterior is Gaussian with mean
 #' and covariance
-#' \deqn{\mu(u) = m + k(u)^T (K + \lambda I)^{-1} (y - m),}
-#' \deqn{k(u, u') - k(u)^T (K + \lambda I)^{-1} k(u').}
+#' \deqn{\mu(u) = m + k(u)^T (K + \lambda I)^{-1} (y - m),}{mu(u) = m + k(u)' (K + lambda I)^-1 (y - m),}
+#' \deqn{k(u, u') - k(u)^T (K + \lambda I)^{-1} k(u').}{k(u, u') - k(u)' (K + lambda I)^-1 k(u').}
 #'
 #' `mean` and `sd` are always those of the function itself. The variance of a new measurement is `sd^2 + noise_var`.
 #'
@@ -249,7 +249,8 @@ with_seed <- function(seed, expr) {
 }
 
 #' @describeIn gp_regression The log marginal likelihood
-#'   \deqn{-\frac12 (y-m)^T (K + \lambda I)^{-1} (y-m) - \frac12 \log\det(K + \lambda I) - \frac n2 \log 2\pi.}
+#'   \deqn{-\frac12 (y-m)^T (K + \lambda I)^{-1} (y-m) - \frac12 \log\det(K + \lambda I) - \frac n2 \log 2\pi.}{-1/2
+#'   (y - m)' (K + lambda I)^-1 (y - m) - 1/2 log det(K + lambda I) - n/2 log(2 pi).}
 #'   `df` is the number of fitted parameters (0 unless the object comes from [gp_fit()]).
 #' @export
 logLik.gp_regression <- function(object, ...) {
@@ -316,7 +317,7 @@ print.gp_regression <- function(x, ...) {
 
 #' @describeIn gp_regression A list of class `summary.gp_regression`: `nobs`,
 #'   `inputs`, `kernel`, `noise_var`, `mean`, `logLik`, `information_gain`
-#'   (\eqn{\frac12\log\det(I + K/\lambda)}), `residuals` (their quartiles) and
+#'   (\eqn{\frac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)}), `residuals` (their quartiles) and
 #'   `r_squared` of the posterior mean at the observed points.
 #' @export
 summary.gp_regression <- function(object, ...) {
@@ -335,7 +336,6 @@ summary.gp_regression <- function(object, ...) {
 
 #' @export
 print.summary.gp_regression <- function(x, ...) {
-  check_class(x, "summary.gp_regression")
   cat(sprintf("Gaussian-process regression: %d observation(s), inputs %s\n", x$nobs,
               paste(x$inputs, collapse = ", ")))
   print(x$kernel)

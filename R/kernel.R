@@ -111,8 +111,9 @@ kernel_linear <- function(variance = 1, dims = NULL) new_kernel("linear")
 #' Kernel for categorical inputs
 #'
 #' `kernel_categorical()` is a covariance function for inputs without order, such as levels of a factor.
-#' Any two different values have the same `correlation` \eqn{\rho} (exchangeable, or compound symmetry):
 #'
+#' Any two different values have the same correlation (exchangeable, or compound symmetry). With \eqn{v} the `variance`
+#' and \eqn{\rho_i}{rho_i} the `correlation` of input \eqn{i},
 #' \deqn{k(x, x') = v \prod_i \rho_i^{[x_i \ne x'_i]}.}{k(x, x') = v prod_i rho_i^[x_i != x'_i].}
 #'
 #' It is the covariance of a common effect and one of each value. Over several inputs it is the product.
@@ -125,6 +126,7 @@ kernel_linear <- function(variance = 1, dims = NULL) new_kernel("linear")
 #'   has `features`.
 #' @param correlation correlation between different values, above 0 and at most 1: one number (0.5 by default), or one
 #'   for each input of `dims`.
+#' @param variance positive number: the prior variance of the reward, in its squared units. Default 1.
 #' @inheritParams kernels
 #' @param features a numeric matrix that describes the levels: a row for each level, in their order, each column from 0
 #'   to 1. `correlation` is then not used. `NULL` (default): none.
@@ -132,7 +134,8 @@ kernel_linear <- function(variance = 1, dims = NULL) new_kernel("linear")
 #' @param own with `features`: the proportion of the variance that is not shared by similar levels, above 0 and at most
 #'   1; 0.1 by default.
 #' @return An object of class `bandit_kernel`.
-#' @source Qian, Wu and Wu (2008).
+#' @source Qian, Wu and Wu (2008), Gaussian process models for computer experiments with qualitative and quantitative
+#'   factors, Technometrics 50.
 #' @seealso [kernels], [search_space()].
 #' @concept categorical inputs
 #' @concept qualitative factors
@@ -176,7 +179,8 @@ kernel_matrix <- function(K) {
 #'
 #' In a box, gradients are finite differences. Methods that need sample paths of the prior (Thompson sampling in a box)
 #' are not supported.
-#' @param f a function of two matrices of points that returns their covariances.
+#' @param f a function of two matrices of points that returns the matrix of their covariances; see Details.
+#' @param variance positive number, without unit, that multiplies the covariances of `f`. Default 1.
 #' @inheritParams kernels
 #' @return An object of class `bandit_kernel`.
 #' @section Errors: When a bandit or a regression first uses the kernel, `f` is tried on some of its points. The matrix
@@ -216,9 +220,8 @@ kernel_traits <- list(
 )
 
 any_part <- function(name) function(kernel) any(vapply(kernel$parts, trait, NA, name))
-all_parts <- function(name) function(kernel) all(vapply(kernel$parts, trait, NA, name))
 composite_traits <- list(of_arms = any_part("of_arms"), own_function = any_part("own_function"),
-                         prior_paths = all_parts("prior_paths"))
+                         prior_paths = function(kernel) all(vapply(kernel$parts, trait, NA, "prior_paths")))
 
 # One lengthscale for all inputs counts as one parameter.
 resolve_stationary <- function(settings, kernel, names) {

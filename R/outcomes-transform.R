@@ -316,8 +316,6 @@ power_likelihood <- function(z, lambda) {
 
 transform_outputs <- function(map, reward) cpp_map_outputs(map, as.double(reward), FALSE)
 
-unmap_outputs <- function(map, value) cpp_map_outputs(map, as.double(value), TRUE)
-
 # The observed rewards in the model's units, as a list: transformed values (`map` is NULL for no transform), slopes of
 # the transform at the rewards, and noise variances, scaled by the squared slopes. A variance is NA if the bandit's
 # variance applies; `usual` is that variance. If a reward may lie between two values, the variance of a uniform

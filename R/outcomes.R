@@ -29,7 +29,8 @@
 #' @param transform output transform of the outcome, `"auto"`, `"none"` or `"power"`, see [scale_outputs()]. Poor
 #'   values (large ones of an outcome to be minimised) are clipped. `NULL`, the default: as in `outputs` of the bandit.
 #' @param refit [refit_every()]; its `rounds` has no effect, because all outcomes are refitted together. `NULL`, the
-#'   default: that of the bandit.
+#'   default: that of the bandit. In a search, an outcome with its own `kernel` has the refits of [gp_model()] with this
+#'   kernel.
 #' @param limit,lower,upper finite numbers in units of the outcome.
 #' @return An object of class `bandit_outcome`.
 #' @section Policies with one objective and limits:
@@ -83,7 +84,8 @@
 #' infeasible with the same probability, and `summary()` reports this. Original result, not peer-reviewed: the feasible
 #' set is contained in the points that may satisfy the limits. All values must arrive. On a box, limits are satisfied
 #' up to 1e-6 prior standard deviations. There is no guarantee for other policies or with fitted hyperparameters.
-#' @references Gardner et al. (2014) ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu et al.
+#' @references Gardner, Kusner, Xu, Weinberger and Cunningham (2014), Bayesian optimization with inequality constraints,
+#'   ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu, Jiang, Svetozarevic and Jones
 #'   (2023) <https://arxiv.org/abs/2211.00162>.
 #' @seealso [policy_ehvi()]; [safe_opt()] if unsafe points must not be evaluated; [constraints] for limits that hold on
 #'   average.

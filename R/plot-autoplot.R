@@ -138,12 +138,9 @@ ggplot_look <- function(legend = "top") {
 
 ggplot_through_best <- function(bandit, type, context, width, resolution) {
   plot_data <- through_best_plot_data(bandit, type, context, width, resolution)
-  picture <- if (type == "sd") ggplot_sd_map(bandit, plot_data) else ggplot_slices(plot_data)
+  picture <- if (type != "sd") ggplot_slices(plot_data)
+             else ggplot_plane(plot_data, bandit_history(bandit), bandit$config$domain, "sd", "mean")
   picture + ggplot2::labs(title = plot_data$title) + ggplot_look("right")
-}
-
-ggplot_sd_map <- function(bandit, plot_data) {
-  ggplot_plane(plot_data, bandit_history(bandit), bandit$config$domain, "sd", "mean")
 }
 
 # --- a search ------------------------------------------------------------------------------------

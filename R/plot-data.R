@@ -20,7 +20,7 @@ okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purp
 #   `next_choice`  the next query; `ahead` has its inputs.
 bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, resolution) {
   check_has_posterior(bandit)
-  if (has_outcomes(bandit$config)) {
+  if (of_form(bandit$config, "several")) {
     stop_argument("type", dQuote(type, FALSE), "\"slices\" (of the objective) for a bandit with several outcomes",
                   try = "`$posterior()` for all of them")
   }
@@ -307,13 +307,6 @@ comparison_bound <- function(bound, column, rounds) {
                   "NULL except for a regret or the cumulative violation")
   }
   run_bound(bound, quantity, seq_len(rounds))
-}
-
-# standard_error() of every row without a call per row.
-row_standard_errors <- function(values) {
-  count <- rowSums(!is.na(values))
-  centred <- values - rowMeans(values, na.rm = TRUE)
-  ifelse(count < 2, NA_real_, sqrt(rowSums(centred^2, na.rm = TRUE) / pmax(count - 1, 1) / count))
 }
 
 # At most about `points` of the rounds, evenly spaced (on a log axis evenly in the logarithm). The first and the last

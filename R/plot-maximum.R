@@ -56,7 +56,7 @@
 #' @examples
 #' set.seed(1)
 #' found <- minimize_bandit(function(p) (p$x - 2)^2 + 0.1 * p$y,
-#'                          list(x = c(1, 3), y = c(0, 1)), 15)
+#'                          list(x = c(1, 3), y = c(0, 1)), 10)
 #' plot(found)
 #' plot(found, "slices")
 #' @export

@@ -12,8 +12,7 @@
 #'   deviations, where \eqn{w} is `width`.
 #'
 #' * `"curve"` (one input): posterior mean and band, observed rewards, pending queries (on the mean curve), and the next
-#'   choice. For GP-UCB the next choice maximises the upper bound and is drawn there, otherwise on the mean. This is
-#'   Figure 2 of Srinivas et al.
+#'   choice. For GP-UCB the next choice maximises the upper bound and is drawn there, otherwise on the mean.
 #' * `"map"` (two inputs: arms, a box, or a product): the posterior mean as an image with contours. It also has the
 #'   points played, whose size is their number of plays, the next choice, the best point by posterior mean and, with
 #'   `truth`, the true maximiser. See *Maps of arms*.
@@ -29,20 +28,17 @@
 #'   a box or product of more than two inputs, the distinct points played are drawn as arms.
 #'
 #' `"auto"` uses the first type that fits. Arms are drawn with `"arms"` if there are fewer than 10 (except a grid of two
-#' inputs), if they lie on a line of two inputs, or if their covariance is given as a matrix. Inputs with a single value
-#' have bars instead of curves. Rewards from before the last restart, which the posterior no longer uses, are hollow and
-#' pale.
+#' inputs), if they lie on a line of two inputs, or if their covariance is given as a matrix. Rewards from before the
+#' last restart, which the posterior no longer uses, are hollow and pale.
 #'
-#' Plotting changes neither the bandit nor the random numbers that follow: the next choice is computed from a copy, and
-#' the random generator is restored. No next choice is marked if it is random (Thompson sampling, uniform sampling,
-#' exploration rounds of change detection).
+#' Plotting changes neither the bandit nor the random numbers that follow. No next choice is marked if it is random
+#' (Thompson sampling, uniform sampling, exploration rounds of change detection).
 #'
 #' @section Maps of arms: Arms that do not form a grid, such as boreholes by longitude and latitude, are drawn as
 #'   points. Their colour is the posterior mean and, in a second panel, the posterior sd. Arms that were played have a
-#'   black ring, which grows with the number of plays. Arms with a pending query have a coloured ring. Nothing is drawn
-#'   between the arms.
+#'   black ring, which grows with the number of plays, and arms with a pending query a coloured ring.
 #'
-#' @section A run: The chart has one of these quantities by round.
+#' @section A run: The chart is one of these by round.
 #'
 #' * `"cumulative"`: the cumulative regret \eqn{R_t = \sum_{s \le t} r_s}{R_t = r_1 + ... + r_t};
 #' * `"average"`: \eqn{R_t/t}{R_t / t};
@@ -52,7 +48,7 @@
 #' Change points of the problem and restarts of the bandit are vertical lines between two rounds.
 #'
 #' @section A comparison: The chart has the mean over replications of one column of the comparison, with bands of
-#'   `bands` standard errors. More than 1000 rounds are thinned to about 1000 for drawing, evenly on the axis drawn.
+#'   `bands` standard errors. More than 1000 rounds are thinned to about 1000.
 #'
 #' @param x a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,
@@ -64,7 +60,7 @@
 #'   per arm. `NULL` (default): none.
 #' @param width \eqn{w}, the half-width of the band in posterior sds, a number >= 0. `NULL`:
 #'   the policy's confidence width (its multiplier of the sd) in the next round, if it is one number (not
-#'   `width_dmm()`), else 2. The legend states it.
+#'   `width_dmm()`), else 2.
 #' @param next_choice `TRUE` (default) marks the next choice.
 #' @param resolution points per input at which a box's posterior is drawn, an integer from 2 to 1000. `NULL` (default):
 #'   301 with one input, 61 with two.
@@ -73,8 +69,8 @@
 #'   regret.) `NULL` (default): none.
 #' @param bands half-width of the bands in standard errors of the mean, a number >= 0. Default 1; 0 draws none.
 #' @param log the logarithmic axes: `""` (default), `"x"`, `"y"` or `"xy"`. Values of zero are below a logarithmic axis.
-#' @param col colours of the curves, used cyclically. `NULL` (default): the palette of Okabe and Ito, which is suitable
-#'   for colour-blind readers.
+#' @param col colours of the curves, used cyclically. `NULL` (default): the palette of Okabe and Ito, suitable for
+#'   colour-blind readers.
 #' @param legend `TRUE` (default) draws the legend, above the data.
 #' @param xlim,ylim,xlab,ylab,main ranges, labels and title. `NULL` (default): chosen automatically. `main = ""`: no
 #'   title.
@@ -125,7 +121,7 @@ plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", 
   frame$main <- or_else(main, plot_data$title)
   frame$log <- plot_data$log
   if (plot_data$type == "map") draw_map(x, plot_data, frame) else draw_profile(x, plot_data, frame)
-  invisible(drawn_frame(plot_data))
+  invisible(structure(plot_data$shown, width = plot_data$band$width, next_choice = plot_data$ahead))
 }
 
 goes_through_best <- function(type, config) type %in% c("slices", "sd") || (type == "auto" && prefers_slices(config))
@@ -184,10 +180,6 @@ through_best_plot_data <- function(bandit, type, context, width, resolution) {
     plot_data$data <- slices_plot_data(bandit, context, through, names, width, resolution)
   }
   plot_data
-}
-
-drawn_frame <- function(plot_data) {
-  structure(plot_data$shown, width = plot_data$band$width, next_choice = plot_data$ahead)
 }
 
 #' @rdname bandit-plots

@@ -4,13 +4,13 @@
 #'
 #' `prior_normal()` describes where you expect the optimum, so that a search starts there.
 #'
-#' It is for `prior_optimum` of [gp_bandit()] and its presets, [auto_bandit()], [maximize_bandit()] and
+#' The object is for argument `prior_optimum` of [gp_bandit()] and its presets, [auto_bandit()], [maximize_bandit()] and
 #' [minimize_bandit()]. The prior is a density \eqn{\pi}{pi} over the space. It directs the first evaluations, and its
 #' weight decreases with their number.
 #'
 #' `prior_normal(temp = c(60, 10), solvent = c(water = 3))` gives a mean and a standard deviation for numbers, in the
 #' input's own unit. Levels and logicals have weights; levels without one have weight 1. Inputs are independent. The
-#' density is constant in inputs that are not named, and in inputs where they do not exist.
+#' density is constant in inputs that are not named, and where an input does not exist.
 #'
 #' `prior_optimum` may also be a function. It gets points as vectorised objectives do: a matrix with a column per
 #' input, or a data.frame if inputs have types. It returns the logarithm of a density for each point, up to a constant;

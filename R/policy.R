@@ -19,8 +19,9 @@
 #' density, and \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}.
 #'
 #' `policy_ei(xi)` maximises the expected improvement
-#' \deqn{\sigma(z\Phi(z) + \phi(z)),}{sd (z Phi(z) + phi(z)),} with `cost` divided by the cost of an evaluation there.
-#' (For costs that are not known in advance see [gp_ei()].)
+#' \deqn{\sigma(z\Phi(z) + \phi(z)),}{sd (z Phi(z) + phi(z)),}
+#' with `cost` this number divided by the cost of an evaluation at \eqn{x}. (For costs that are not known in advance see
+#' [gp_ei()].)
 #'
 #' `policy_pi(xi)` maximises the probability of improvement \eqn{\Phi(z)}{Phi(z)}. With `xi = 0` it does not explore: it
 #' chooses only points whose mean is at least \eqn{\mu^+}{best}. If there is no other, it repeats the best evaluated
@@ -56,8 +57,8 @@
 #'   `policy_ucb()`, 1 for `policy_ts()`.
 #' @param xi improvement that must be exceeded: a number >= 0 in units of the reward, by default 0. See the section
 #'   Units.
-#' @param cost a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for each. It is
-#'   called again in every round. `NULL` (default): equal costs.
+#' @param cost a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for each, in
+#'   any unit. It is called again in every round. `NULL` (default): equal costs.
 #' @return An object of class `bandit_policy`.
 #' @section Units: `xi` is in units of the reward. If `outputs` or `rewards` of [gp_bandit()] transform rewards, it is
 #'   converted to those of the latent \eqn{f}{f}, whose sd the acquisition function contains. An incumbent is exceeded
@@ -72,8 +73,13 @@
 #'   one multiplier.
 #' @section Guarantee: That of the confidence width of `policy_ucb()` and `policy_ts()`, see [widths], the algorithms'
 #'   pages and [guarantees]. `policy_ei()`, `policy_pi()`, `policy_kg()`, `policy_mean()` and `policy_uniform()` have no
-#'   regret bound. For `policy_variance()` there is only a bound of the information gained.
-#' @references Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2.
+#'   regret bound. For `policy_variance()` the simple regret is bounded, see [plan_experiments()] and [width_fixed()].
+#' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>, equation 6 (UCB); Chowdhury
+#'   and Gopalan (2017) <https://arxiv.org/abs/1704.00445>, Algorithms 1 and 2 (UCB, Thompson sampling); Jones, Schonlau
+#'   and Welch (1998), Efficient global optimization of expensive black-box functions, Journal of Global Optimization
+#'   13, equation 15 (EI); Kushner (1964), A new method of locating the maximum point of an arbitrary multipeak curve in
+#'   the presence of noise, Journal of Basic Engineering 86 (PI); Frazier, Powell and Dayanik (2009), The
+#'   knowledge-gradient policy for correlated normal beliefs, INFORMS Journal on Computing 21.
 #' @seealso [widths], [gp_bandit()], [guarantees].
 #' @concept acquisition function
 #' @concept infill criterion
@@ -86,8 +92,11 @@
 #' @concept cost-aware optimization
 #' @examples
 #' policy_ucb(width_srinivas_finite(0.1, scale = 1 / 5))
-#' policy_ts(width_constant(1))
-#' policy_ei()
+#' x <- seq(0, 1, length.out = 50)
+#' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy = policy_ei())
+#' b$add(arm = c(5, 25, 45), reward = c(0.1, 0.8, 0.4))
+#' b$suggest()
+#' gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy = "ts")$suggest(2)
 #' @name policies
 NULL
 
@@ -315,9 +324,10 @@ policy_kg <- function() new_policy("kg")
 #' Repeat each choice of a policy (fewer switches)
 #'
 #' `policy_repeats()` evaluates each choice of another policy several times in a row, for experiments with costly
-#' set-ups. With \eqn{\lambda} the noise variance and \eqn{\sigma}{sd} the posterior sd at the first of them, the number
-#' of evaluations is (MINI, Calandriello et al. 2022)
+#' set-ups.
 #'
+#' With \eqn{\lambda}{lambda} the noise variance and \eqn{\sigma}{sd} the posterior sd at the first evaluation, the
+#' number of evaluations is (MINI, Calandriello et al. 2022)
 #' \deqn{\max(1, \lfloor(C^2-1)\lambda/\sigma^2\rfloor).}{max(1, floor((C^2 - 1) lambda / sd^2)).}
 #'
 #' @param policy a policy, or a string for one, see [policies].
@@ -325,6 +335,8 @@ policy_kg <- function() new_policy("kg")
 #' @return An object of class `bandit_policy`.
 #' @section Guarantee: If a choice is repeated, every sd shrinks at most \eqn{C}-fold meanwhile. UCB therefore keeps its
 #'   regret bound up to the factor \eqn{C}.
+#' @references Calandriello, Carratino, Lazaric, Valko and Rosasco (2022), Scaling Gaussian process optimization by
+#'   evaluating a few unique candidates multiple times, ICML <https://arxiv.org/abs/2201.12909>.
 #' @seealso [policies].
 #' @aliases repeats
 #' @concept batch evaluation
@@ -410,11 +422,12 @@ policy_eims <- function() new_policy("eims")
 #' Straddle: an acquisition function for level sets
 #'
 #' `policy_straddle()` selects the point whose side of a level is least clear, for level-set estimation.
-#' Let \eqn{\mu}{mu} and \eqn{\sigma}{sd} be the posterior mean and sd, and \eqn{h} the `level`. It chooses
 #'
+#' Let \eqn{\mu}{mu} and \eqn{\sigma}{sd} be the posterior mean and sd, and \eqn{h} the `level`. The policy selects
 #' \deqn{\arg\max \max(0, z_t\sigma - |\mu - h|),\quad z_t = \sqrt{-2\log U_t},}{argmax max(0, z_t sd - |mu - h|),  z_t
-#' = sqrt(-2 log U_t),} with \eqn{U_t} uniform, drawn again in each round (Inatsu et al. 2024). The column `width` of
-#' the history is \eqn{z_t}{z_t}. With `random = FALSE` it chooses
+#' = sqrt(-2 log U_t),}
+#' with \eqn{U_t} uniform on (0, 1), drawn again in each round (Inatsu et al. 2024). The column `width` of the history
+#' is \eqn{z_t}{z_t}. With `random = FALSE` it selects
 #' \deqn{\arg\max 1.96\sigma - |\mu - h|.}{argmax 1.96 sd - |mu - h|.}
 #'
 #' @param level the level \eqn{h}: a number in units of the reward. See the section Units.
@@ -423,9 +436,9 @@ policy_eims <- function() new_policy("eims")
 #' @section Units: With `outputs` or `rewards` in [gp_bandit()], `level` is converted to the latent \eqn{f}{f}: it is
 #'   the value of \eqn{f}{f} with that expected reward. With comparisons ([rewards_preferences()]) \eqn{f}{f} has no
 #'   other unit than its own.
-#' @section Guarantee: For `random = TRUE`, \eqn{f} drawn from the prior, and any domain. Label \eqn{x} as above the
-#'   level if \eqn{\mu(x) \ge h}{mu(x) >= h}. The loss of a wrong label is \eqn{|f(x) - h|}. Its expectation, averaged
-#'   over rounds, is at every point at most
+#' @section Guarantee: The bound is for `random = TRUE`, a function \eqn{f} drawn from the prior, and any domain. Label
+#'   \eqn{x} as above the level if \eqn{\mu(x) \ge h}{mu(x) >= h}. The loss of a wrong label is \eqn{|f(x) - h|}. Its
+#'   expectation, averaged over rounds, is at every point at most
 #'   \deqn{\sqrt{2C_1\gamma_T/T},\quad C_1 = 2/\log(1 + 1/\lambda).}{sqrt(2 C1 gamma_T / T),  C1 = 2 / log(1 +
 #'   1/lambda).} There is no bound for `random = FALSE`.
 #' @references Inatsu, Takeno, Kutsukake and Takeuchi (2024) <https://arxiv.org/abs/2408.03144>.
@@ -464,6 +477,7 @@ policy_straddle <- function(level, random = TRUE) new_policy("straddle")
 #'   points and return no NaN. It is saved with the bandit.
 #' @param name the policy's name in plots and prints; `"own"` by default.
 #' @return An object of class `bandit_policy`.
+#' @section Guarantee: None.
 #' @seealso [policies].
 #' @concept custom acquisition function
 #' @concept acquisition function
@@ -519,7 +533,8 @@ policy_function <- function(f, name = "own") new_policy("function")
 #'
 #'   This is an original result, not peer-reviewed: \eqn{s_t} rises in each objective, and is Lipschitz with 1 over the
 #'   least weight. There is none for the others.
-#' @references Emmerich, Giannakoglou and Naujoks (2006) \doi{10.1109/TEVC.2005.859463}; Golovin and Zhang (2020) ICML.
+#' @references Emmerich, Giannakoglou and Naujoks (2006) \doi{10.1109/TEVC.2005.859463}; Golovin and Zhang (2020),
+#'   Random hypervolume scalarizations for provable multi-objective black box optimization, ICML.
 #' @seealso [outcomes], [policies].
 #' @concept multi-objective optimization
 #' @concept Pareto front

@@ -13,7 +13,7 @@ problem_optimum <- function(problem, rounds, contexts = NULL) {
     if (is.list(problem$optimum)) {
       best[at] <- evaluate_reward(problem$optimum[[k]], z, "optimum")
     } else {
-      key <- match(row_keys(z), unique(row_keys(z)))
+      key <- row_numbers(z)
       first <- !duplicated(key)
       best[at] <- best_values_in_contexts(problem, k, z[first, , drop = FALSE])[key]
     }

@@ -65,16 +65,8 @@ checked_settings <- function(entry, frame) {
 
 # ---- checking -----------------------------------------------------------------
 
-# Is an object of a registered class identical to the result of its constructor? (It may be invalid, or come from a
-# file.)
-check_declared <- function(x, class, arg) {
-  fault <- fault_of_part(x, class)
-  if (!is.null(fault)) stop_argument(arg, paste0("changed (", fault, ")"), "as its constructor makes it")
-  invisible(x)
-}
-
-# NULL, or a description of what makes the object invalid. The same parts are checked repeatedly by nested functions, so
-# parts that were found valid are cached.
+# NULL, or a description of how an object of a registered class differs from the result of its constructor. (It may come
+# from a file.) The same parts are checked repeatedly by nested functions, so parts that were found valid are cached.
 fault_of_part <- function(x, class) {
   if (found_whole(x, class)) return(NULL)
   fault <- look_for_fault(x, class)
@@ -228,7 +220,8 @@ check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))
   if (missing(x)) stop_missing(arg, allowed)
   if (!inherits(x, class)) stop_argument(arg, describe(x), allowed, try = name_of_maker(x))
-  if (!is.null(family_of(class))) check_declared(x, class, arg)
+  fault <- if (!is.null(family_of(class))) fault_of_part(x, class)
+  if (!is.null(fault)) stop_argument(arg, paste0("changed (", fault, ")"), "as its constructor makes it")
   x
 }
 

@@ -21,7 +21,7 @@
 #' * `"cpd"`, `"cpd_finite"`: abrupt changes (Avanesov);
 #' * `"fade"`: a prior that drifts.
 #'
-#' [regret_bounds_constraints], constraints:
+#' [regret_bounds_constraints] and [regret_bounds_outcomes], constraints:
 #'
 #' * `"constraints_noiseless"`, `"constraints_noisy"`: long-term constraints (Shi and Eryilmaz 2022);
 #' * `"penalty"` (or `"config"`): outcome constraints and penalties.
@@ -544,7 +544,8 @@ NULL
 #'   normal with the posterior's mean and standard deviation, with or without drift. It is linear in \eqn{T}, because
 #'   \eqn{I_T} is. (Original result, not peer-reviewed.)
 #'
-#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
+#' @references Avanesov (2019), How to gamble with non-stationary X-armed bandits and have no regrets
+#'   <https://arxiv.org/abs/1908.07636>.
 #' @seealso [regret_bound()]; [gp_ucb_cpd()], [calibrate_detector()], [gp_ucb_drift()]; `"bpe"` with `variation` in
 #'   [regret_bounds_designs].
 #' @concept non-stationary bandit
@@ -553,7 +554,7 @@ NULL
 #' @name regret_bounds_changes
 NULL
 
-#' Regret and violation bounds with constraints
+#' Regret and violation bounds with long-term constraints
 #'
 #' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
 #' page. Arguments without a value must be given. `quantity = "violation"` gives the bound of the constraint violation
@@ -626,55 +627,70 @@ NULL
 #'   Of the paper's experiments with noisy constraints, the condition holds for the data rates (E.2.2), and not for the
 #'   small feasible region (E.1.2). The article on long-term constraints (in full) has the numbers.
 #'
-#' @section Penalties: `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf,
-#'   D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`) is for [baseline_constrained()]. With an
-#'   infinite penalty it is CONFIG, UCB under outcome constraints ([policy_ucb()] with [outcomes]). `"config"` is
-#'   another name of this theorem. \eqn{w_T} is the `width` (the multiplier of the posterior standard deviation), and
-#'   \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}.
-#'
-#'   The regret against the best feasible point is
-#'   \deqn{\sum_t [f(x^*) - f(x_t)]_+ \le 2w_T\sqrt{cT\gamma_T}.}{sum_t [f(x*) - f(x_t)]+ <= 2 w_T sqrt(c T gamma_T).}
-#'
-#'   In fact \eqn{f(x^*) - f(x_t)\le 2w_f\sigma_f(x_t)}{f(x*) - f(x_t) <= 2 w_f sd_f(x_t)} in **every** round, for any
-#'   feasible \eqn{x^*}{x*}.
-#'
-#'   `quantity = "violation"` is the hard violation, in which later rounds cannot compensate:
-#'   \deqn{V^+=\sum_t\sum_j\max(g_j(x_t), 0).}{V+ = sum_t sum_j max(g_j(x_t), 0).}
-#'   With \eqn{m} = `count` constraints, and a `gain` that bounds all gains, it is at most
-#'   \deqn{2mw_{g,T}\sqrt{cT\gamma_T}.}{2 m w_g sqrt(c T gamma_T).}
-#'
-#'   If the penalty \eqn{\rho_t}{penalty(t)} is finite, the following is added, with
-#'   \eqn{D = \max f - f(x^*)}{D = max f - f(x*)}:
-#'
-#'   \deqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}.}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D
-#'   sum_t 1 / penalty(t).}
-#'
-#'   With `penalty = function(t) sqrt(t)` the term of \eqn{D} is at most \eqn{2D\sqrt T}{2 D sqrt(T)}. Neither Slater's
-#'   condition nor a point that appears feasible is needed.
-#'
-#'   For a constant \eqn{\rho}{penalty} above the least exact one, `exact` \eqn{= \rho^*}{= rho*}, the violation is
-#'   instead at most
-#'   \deqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*).}{2 (w_T + penalty m w_g) sqrt(c T gamma_T)
-#'   / (penalty - rho*).}
-#'
-#'   \eqn{\rho^*}{rho*} is the smallest number with
-#'   \deqn{f(x)-\rho^*\sum_j[g_j(x)]_+\le f(x^*)\mbox{ for all }x.}{f(x) - rho* sum_j [g_j(x)]+ <= f(x*) for all x.}
-#'
-#'   Below it, \eqn{V^+}{V+} may grow like \eqn{T}.
-#'
-#'   CONFIG needs neither a step nor Slater's condition. If the lower bounds of some constraint are above 0 everywhere,
-#'   then with probability \eqn{1-\delta}{1 - delta} no point is feasible.
-#'
-#'   All hold with probability \eqn{1-\delta}{1 - delta}, if each of the \eqn{m+1} widths holds in all rounds together
-#'   with probability \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}, for example [width_amm()]. The sum for a single
-#'   constraint is the regret's formula, with the `gain`, `noise_var`, `width` and `variance` of its outcome. (Original
-#'   result, not peer-reviewed.)
-#'
-#' @references Shi and Eryilmaz (2022).
+#' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
+#'   constraints, AISTATS.
 #' @seealso [regret_bound()]; [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()], [baseline_constrained()].
 #' @concept constrained Bayesian optimization
 #' @concept long-term constraints
 #' @name regret_bounds_constraints
+NULL
+
+#' Regret and violation bounds with outcome constraints (CONFIG, penalties)
+#'
+#' This page has the formulas, arguments and conditions of one theorem of [regret_bound()]. The notation is on that
+#' page. Arguments without a value must be given.
+#'
+#' `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf,
+#' D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`) is for [baseline_constrained()]. With an
+#' infinite penalty it is CONFIG, UCB under outcome constraints ([policy_ucb()] with [outcomes]). `"config"` is
+#' another name of this theorem. \eqn{w_T} is the `width` (the multiplier of the posterior standard deviation), and
+#' \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}.
+#'
+#' @section Regret: The regret against the best feasible point is
+#' \deqn{\sum_t [f(x^*) - f(x_t)]_+ \le 2w_T\sqrt{cT\gamma_T}.}{sum_t [f(x*) - f(x_t)]+ <= 2 w_T sqrt(c T gamma_T).}
+#'
+#' In fact \eqn{f(x^*) - f(x_t)\le 2w_f\sigma_f(x_t)}{f(x*) - f(x_t) <= 2 w_f sd_f(x_t)} in **every** round, for any
+#' feasible \eqn{x^*}{x*}.
+#'
+#' @section Violation: `quantity = "violation"` is the hard violation, in which later rounds cannot compensate:
+#' \deqn{V^+=\sum_t\sum_j\max(g_j(x_t), 0).}{V+ = sum_t sum_j max(g_j(x_t), 0).}
+#' With \eqn{m} = `count` constraints, and a `gain` that bounds all gains, it is at most
+#' \deqn{2mw_{g,T}\sqrt{cT\gamma_T}.}{2 m w_g sqrt(c T gamma_T).}
+#'
+#' @section Finite penalties: A finite penalty \eqn{\rho_t}{penalty(t)} does not change the bound of the regret. With
+#' \eqn{D = \max f - f(x^*)}{D = max f - f(x*)} it increases that of the violation by
+#'
+#' \deqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}.}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D
+#' sum_t 1 / penalty(t).}
+#'
+#' With `penalty = function(t) sqrt(t)` the term of \eqn{D} is at most \eqn{2D\sqrt T}{2 D sqrt(T)}. Neither Slater's
+#' condition nor a point that appears feasible is needed.
+#'
+#' For a constant \eqn{\rho}{penalty} above the least exact one, `exact` \eqn{= \rho^*}{= rho*}, the violation is
+#' instead at most
+#' \deqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*).}{2 (w_T + penalty m w_g) sqrt(c T gamma_T)
+#' / (penalty - rho*).}
+#'
+#' \eqn{\rho^*}{rho*} is the smallest number with
+#' \deqn{f(x)-\rho^*\sum_j[g_j(x)]_+\le f(x^*)\mbox{ for all }x.}{f(x) - rho* sum_j [g_j(x)]+ <= f(x*) for all x.}
+#'
+#' Below it, \eqn{V^+}{V+} may grow like \eqn{T}.
+#'
+#' @section Guarantee: CONFIG needs neither a step nor Slater's condition. If the lower bounds of some constraint are
+#' above 0 everywhere, then with probability \eqn{1-\delta}{1 - delta} no point is feasible.
+#'
+#' All hold with probability \eqn{1-\delta}{1 - delta}, if each of the \eqn{m+1} widths holds in all rounds together
+#' with probability \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}, for example [width_amm()]. The sum for a single
+#' constraint is the regret's formula, with the `gain`, `noise_var`, `width` and `variance` of its outcome. (Original
+#' result, not peer-reviewed.)
+#'
+#' @references Xu, Jiang, Svetozarevic and Jones (2023), Constrained efficient global optimization of expensive
+#'   black-box functions, ICML; Lu and Paulson (2022), No-regret Bayesian optimization with unknown equality and
+#'   inequality constraints using exact penalty functions, IFAC-PapersOnLine.
+#' @seealso [regret_bound()]; [baseline_constrained()], [outcomes].
+#' @concept constrained Bayesian optimization
+#' @concept exact penalty
+#' @name regret_bounds_outcomes
 NULL
 
 #' Regret bounds from confidence widths

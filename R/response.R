@@ -2,9 +2,9 @@
 
 #' Non-Gaussian rewards: binary, counts, ordinal, robust
 #'
-#' These rules for `gp_bandit(rewards = )` set the likelihood of the rewards. \eqn{f} is then a latent function: the
-#' reward's distribution depends on its value, and the kernel, the prior mean and every confidence width (the multiplier
-#' of the posterior standard deviation) are about \eqn{f}.
+#' These response types for `gp_bandit(rewards = )` set the likelihood of the rewards. The function \eqn{f}{f} is then
+#' latent: the distribution of a reward depends on its value. Kernel, prior mean and every confidence width (the
+#' multiplier of the posterior standard deviation) are about \eqn{f}{f}.
 #'
 #' * `rewards_binary(link)`: \eqn{k} successes in \eqn{n} trials, with probability \eqn{s(f)}. \eqn{s} is the logistic
 #'   function (`"logit"`) or the normal distribution function (`"probit"`). Report `$observe(id, reward = k, size = n)`.
@@ -107,8 +107,8 @@ NULL
 
 #' Posterior approximation, refits and engines with non-Gaussian rewards
 #'
-#' This page describes how the posterior is computed with the likelihoods of [rewards] and [rewards_preferences()], how
-#' their hyperparameters are estimated, and which engines work.
+#' This page describes posteriors, hyperparameter estimates and engines with the likelihoods of [rewards] and
+#' [rewards_preferences()].
 #'
 #' @section Posterior: The posterior of \eqn{f} is approximated by a Gaussian.
 #'

@@ -5,26 +5,13 @@
 #' Rules by which a bandit discards or discounts old rewards if the function changes over time. Use them as
 #' `changes =` of [gp_bandit()], or through the presets [gp_ucb_cpd()] and [gp_ucb_drift()].
 #'
-#' With any rule the bandit explores uniformly while
-#' \deqn{|U| \le \xi\sqrt{|H|},}{|U| <= xi sqrt(|H|),}
-#' and otherwise uses its policy (acquisition function). \eqn{U} are the uniform queries and \eqn{H} all queries since
-#' the last restart, and \eqn{\xi}{xi} = `explore`. The history's `action` is then `"explore"`. `explore = 0` never
-#' explores.
-#'
 #' A restart discards all data. Posterior, confidence width (with \eqn{t = 1} again) and detector start again. Rewards
 #' of earlier queries that arrive later are kept in the history and not used. These rules restart:
 #'
 #' * `change_detect(threshold, ridge)` (Algorithm 2 of Avanesov) detects changes in the uniform samples. After each
 #'   reward of a uniform query, [change_statistic()] compares the newest \eqn{q} uniform pairs with the \eqn{q} before
 #'   them, for \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}. The first statistic above
-#'   `threshold(q)` restarts the bandit. See "Detector" below.
-#'
-#'   With rewards that have a likelihood ([rewards]), `ridge` is left out. The statistic is the log Bayes factor
-#'   \deqn{\log Z_{\mathrm{older}} + \log Z_{\mathrm{newer}} - \log Z_{\mathrm{both}},}{log Z_older + log Z_newer - log
-#'   Z_both,}
-#'   where \eqn{Z} is Laplace's evidence of half or of all of the samples. Without a change each comparison exceeds
-#'   `threshold(q)` with probability at most \eqn{e^{-\mathrm{threshold}(q)}}{exp(-threshold(q))}, up to the
-#'   approximation's error.
+#'   `threshold(q)` restarts the bandit. See *Thresholds* in [change-details].
 #' * `change_detect(delta = )` is the event trigger of Brunzema et al. It restarts when a reward differs from the
 #'   posterior mean at its choice by more than
 #'   \deqn{\sqrt{\rho_t}\sigma(x) + w_t.}{sqrt(rho_t) sd(x) + w_t.}
@@ -32,22 +19,12 @@
 #'   With \eqn{t} the number of rounds since the restart,
 #'   \deqn{\rho_t = 2\log(2\pi_t/\delta),\quad w_t = \sqrt{2\lambda\log(2\pi_t/\delta)},\quad \pi_t = \pi^2t^2/6.}{rho_t
 #'   = 2 log(2 pi_t / delta), w_t = sqrt(2 lambda log(2 pi_t / delta)), pi_t = pi^2 t^2 / 6.}
-#'
-#'   With rewards that have a likelihood, it tests all predictions since the restart. It restarts in the first round in
-#'   which
-#'   \deqn{\frac16\sum_c\sum_{s\le t} w_s\prod_{i=s}^t\frac{p_{i,c}(y_i)}{p_i(y_i)} \ge \frac1\delta,\quad
-#'   w_s = \frac1{\log_2(s+1)} - \frac1{\log_2(s+2)}.}{mean over c of sum_s w_s prod_(i = s..t) p_i,c(y_i) / p_i(y_i) >=
-#'   1 / delta, w_s = 1 / log2(s + 1) - 1 / log2(s + 2).}
-#'   \eqn{p_i} is the predictive probability of the reward of query \eqn{i}, and \eqn{p_{i,c}}{p_i,c} the same after a
-#'   shift of \eqn{f} by \eqn{c}, which is \eqn{\pm\frac12}{+-1/2}, \eqn{\pm1}{+-1} or \eqn{\pm2}{+-2} prior standard
-#'   deviations. Under the model, the probability of any restart is at most `delta` (Ville's inequality), if queries are
-#'   asked one at a time.
 #' * `change_oracle(times)` restarts after these rounds (the true changes, for comparison), and
 #'   `change_oracle(every = )` at regular intervals.
 #' * `change_never()` explores uniformly and does not restart.
-#' * `change_function()` restarts when `f(history)` returns `TRUE`. `history` has the rows of `$history()` ([GPBandit])
-#'   since the last restart (or new epoch), with `NA` for rewards that have not arrived. `f` is called before each
-#'   query, once a reward has been observed since the restart.
+#' * `change_function()` restarts when `f(history)` returns `TRUE`. `history` has the rows of `$history()`
+#'   ([bandit-history]) since the last restart (or new epoch), with `NA` for rewards that have not arrived. `f` is
+#'   called before each query, once a reward has been observed since the restart.
 #'
 #' If the pace of the changes is known, `change_oracle()` can discount old rewards within the posterior instead of
 #' restarting, in one of three ways. Here \eqn{t} is the round of the next query and \eqn{s} that of an observation:
@@ -56,9 +33,6 @@
 #'   among all observed ones.
 #' * `change_oracle(rate = , by = "weights")`: with \eqn{\epsilon}{epsilon} = `rate`, an observation has noise variance
 #'   \deqn{\lambda(1-\epsilon)^{-(t-s)}.}{lambda (1 - epsilon)^-(t - s).}
-#'
-#'   With rewards that have a likelihood, its log likelihood is multiplied by
-#'   \eqn{(1-\epsilon)^{t-s}}{(1 - epsilon)^(t - s)}.
 #' * `change_oracle(rate = )`: the prior is that of a drifting function, with \eqn{\epsilon}{epsilon} = `rate` and the
 #'   kernel
 #'   \deqn{k(x,x')(1-\epsilon)^{|t-t'|/2}.}{k(x, x') (1 - epsilon)^(|t - t'| / 2).}
@@ -66,42 +40,26 @@
 #'   Mean, standard deviation and draws are those of the function in round \eqn{t}, and the information gain is that of
 #'   this kernel.
 #'
-#' `changes = "auto"` chooses during the run between no forgetting and several windows. `change_oracle()` with several
-#' windows, or several rates and `by = "weights"`, chooses between these and no forgetting. Every 25 queries, and at
-#' refits, each choice \eqn{k} predicts the latest 500 rewards, each from those before it. (Models with more than 64
-#' different points predict up to 50 successive rewards at once.) With the predictive probabilities
-#' \eqn{p_{i,k}}{p_i,k} the weights of the choices are updated by
-#' \deqn{w_k \leftarrow (1-\alpha)\frac{w_kp_{i,k}(y_i)}{\sum_jw_jp_{i,j}(y_i)} + \alpha\pi_k,\quad\alpha =
-#' 1/1000,}{w_k <- (1 - alpha) w_k p_i,k(y_i) / sum_j w_j p_i,j(y_i) + alpha pi_k, alpha = 1/1000,}
-#' where the prior weight \eqn{\pi_k}{pi_k} is 1/2 for no forgetting, and equal for the others. This is the fixed share
-#' method of Herbster and Warmuth. The choice with the largest weight is used. It is part of the event log, and
-#' `print()` shows it.
+#' If the pace is unknown, `changes = "auto"` chooses during the run between no forgetting and windows of 50, 100, 200,
+#' 400 and 800 observations. `change_oracle()` with several windows, or several rates and `by = "weights"`, chooses
+#' between these and no forgetting. For the rule see *Choice of a window or rate* in [change-details].
 #'
-#' [refit_every()] with `window` or `rate` fits to all rewards since the last restart, whatever their weight.
+#' Refits ([refit_every()]) use all rewards since the last restart with equal weights, also under a `window` or a
+#' `rate`.
 #'
-#' @section Detector: For smoothness \eqn{\alpha}{alpha} and dimension \eqn{d} the paper uses the threshold and the
-#'   ridge
-#'   \deqn{C q^{-(2\alpha+d)/(2\alpha+d+1)},\quad q\rho_q = c q^{1/(2\alpha+d+1)}.}{C q^(-(2 alpha + d)/(2 alpha + d +
-#'   1)),  q rho_q = c q^(1/(2 alpha + d + 1)).}
-#'
-#'   [calibrate_detector()] finds the constants \eqn{C} and \eqn{c}. If the contexts are known in advance, the statistic
-#'   is an average over all pairs of an arm and a context; in a box, low-discrepancy points replace the arms. If they
-#'   are not, it is an average over the uniform samples since the last restart.
-#' @section Cost: All rules are exact: in every round the posterior equals a fit from scratch to the rewards that are
-#'   kept. The cost of a round, over \eqn{n} arms with a kernel of rank \eqn{r}, is
-#'
-#'   * window: \eqn{2nr}{2 n r}, as without one;
-#'   * weights: \eqn{nr^2}{n r^2};
-#'   * fade: \eqn{nr + r^3}{n r + r^3}, and \eqn{t} times that number in a round that uses rewards which arrived late
-#'     (out of the order of their queries).
-#'
-#'   With \eqn{m} kept observations in a box it is \eqn{m^3/6} for window and weights, and \eqn{t^2} for fade. The
-#'   engine `"played"` needs \eqn{2nm}{2 n m}, \eqn{nm^2}{n m^2} and \eqn{nt}{n t}.
+#' @section Exploration: With any rule the bandit explores uniformly while
+#'   \deqn{|U| \le \xi\sqrt{|H|},}{|U| <= xi sqrt(|H|),}
+#'   and otherwise uses its policy (acquisition function). \eqn{U} are the uniform queries and \eqn{H} all queries since
+#'   the last restart, and \eqn{\xi}{xi} = `explore`. The history's `action` is then `"explore"`. `explore = 0` never
+#'   explores.
+#' @section Response types: The rules work with binary, count and other [rewards] too, by other formulas: see
+#'   [change-details].
 #' @section Strings: Wherever a rule is expected, a string represents the constructor with its defaults:
-#'   `changes = "never"` is `change_never()`. `"auto"` chooses between no forgetting and windows of 50, 100, 200, 400
-#'   and 800 observations. An unknown string is an error that lists the choices.
+#'   `changes = "never"` is `change_never()`. An unknown string is an error that lists the choices.
+#' @section Guarantee: See [gp_ucb_cpd()] for `change_detect(threshold, ridge)`, and [gp_ucb_drift()] for the event
+#'   trigger, restarts, windows, weights and drift. `change_function()` and automatic choices have none.
 #' @param threshold a function of the half-length \eqn{q} that returns one number > 0: the largest statistic (squared,
-#'   in units of the reward squared) that raises no alarm.
+#'   in units of the reward squared) that raises no alarm. For rewards with a likelihood it is in nats.
 #' @param ridge a function of \eqn{q} that returns one number > 0: the regulariser \eqn{q\rho_q}{q rho_q} of each half's
 #'   fit. `NULL` (default): evidences are compared, for rewards with a likelihood.
 #' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to continue. It must not draw random
@@ -124,16 +82,18 @@
 #' @return An object of class `bandit_changes`.
 #' @section Errors: If `threshold`, `ridge` or `f` returns a wrong value, the round ends in an error and the bandit
 #'   remains as it was.
-#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection; Brunzema et al. for the
-#'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for regular restarts and
-#'   for the drifting prior; Zhou and Shroff (2021) for windows; Deng et al. (2022) <https://arxiv.org/abs/2107.02371>
-#'   for weights.
+#' @references Avanesov (2019), How to gamble with non-stationary X-armed bandits and have no regrets
+#'   <https://arxiv.org/abs/1908.07636>; Brunzema, von Rohr, Solowjow and Trimpe (2025)
+#'   <https://arxiv.org/abs/2208.10790> for the event trigger; Bogunovic, Scarlett and Cevher (2016)
+#'   <https://arxiv.org/abs/1601.06650> for regular restarts and for the drifting prior; Zhou and Shroff (2021),
+#'   No-regret algorithms for time-varying Bayesian optimization, for windows; Deng et al. (2022)
+#'   <https://arxiv.org/abs/2107.02371> for weights.
 #' @concept nonstationary bandits
 #' @concept change-point detection
 #' @concept time-varying Bayesian optimization
 #' @concept sliding window
 #' @concept forgetting
-#' @seealso [gp_ucb_cpd()], [gp_ucb_drift()], [detect_change()].
+#' @seealso [change-details]; [gp_ucb_cpd()], [gp_ucb_drift()], [detect_change()].
 #' @examples
 #' x <- seq(0, 5, length.out = 200)
 #' kernel <- kernel_matern(2.5, 1)
@@ -143,8 +103,70 @@
 #' b <- gp_bandit(x, kernel, noise_var = 0.015, policy_ucb(width_constant(2)),
 #'                changes = change_detect(function(q) 2.6 * q^(-6 / 7), function(q) 2 * q^(1 / 7)))
 #' run_bandit(b, problem, 300)
+#' @aliases changes_function
+#' @name changes
+NULL
+
+#' Change rules in detail: thresholds, response types, choice of a window, cost
 #'
+#' This page describes how the rules of [changes] compute their thresholds, treat non-Gaussian rewards, and choose a
+#' window or a rate, and what they cost.
+#'
+#' @section Thresholds: For smoothness \eqn{\alpha}{alpha} and dimension \eqn{d} Avanesov (equations 3.5 and 3.6) uses
+#'   the threshold and the ridge
+#'   \deqn{C q^{-(2\alpha+d)/(2\alpha+d+1)},\quad q\rho_q = c q^{1/(2\alpha+d+1)}.}{C q^(-(2 alpha + d)/(2 alpha + d +
+#'   1)),  q rho_q = c q^(1/(2 alpha + d + 1)).}
+#'
+#'   [calibrate_detector()] finds the constants \eqn{C} and \eqn{c}. If the contexts are known in advance, the statistic
+#'   is an average over all pairs of an arm and a context; in a box, low-discrepancy points replace the arms. If they
+#'   are not, it is an average over the uniform samples since the last restart.
+#' @section Rewards with a likelihood: With [rewards] the rules are as follows.
+#'
+#'   * `change_detect(threshold)`, without `ridge`: the statistic is the log Bayes factor
+#'     \deqn{\log Z_{\mathrm{older}} + \log Z_{\mathrm{newer}} - \log Z_{\mathrm{both}},}{log Z_older + log Z_newer -
+#'     log Z_both,}
+#'     where \eqn{Z} is Laplace's evidence of half or of all of the samples. Without a change each comparison exceeds
+#'     `threshold(q)` with probability at most \eqn{e^{-\mathrm{threshold}(q)}}{exp(-threshold(q))}, up to the
+#'     approximation's error.
+#'   * `change_detect(delta = )` tests all predictions since the restart. It restarts in the first round in which
+#'     \deqn{\frac16\sum_c\sum_{s\le t} w_s\prod_{i=s}^t\frac{p_{i,c}(y_i)}{p_i(y_i)} \ge \frac1\delta,\quad
+#'     w_s = \frac1{\log_2(s+1)} - \frac1{\log_2(s+2)}.}{mean over c of sum_s w_s prod_(i = s..t) p_i,c(y_i) / p_i(y_i)
+#'     >= 1 / delta, w_s = 1 / log2(s + 1) - 1 / log2(s + 2).}
+#'     \eqn{p_i} is the predictive probability of the reward of query \eqn{i}, and \eqn{p_{i,c}}{p_i,c} the same after a
+#'     shift of \eqn{f} by \eqn{c}, which is \eqn{\pm\frac12}{+-1/2}, \eqn{\pm1}{+-1} or \eqn{\pm2}{+-2} prior standard
+#'     deviations. Under the model, the probability of any restart is at most `delta` (Ville's inequality), if queries
+#'     are asked one at a time.
+#'   * `change_oracle(rate = , by = "weights")`: the log likelihood of an observation is multiplied by
+#'     \eqn{(1-\epsilon)^{t-s}}{(1 - epsilon)^(t - s)}.
+#' @section Choice of a window or rate: This is for `changes = "auto"`, and for several windows or rates. Every 25
+#'   queries, and at refits, each choice \eqn{k} predicts the latest 500 rewards, each from those before it. (Models
+#'   with more than 64 different points predict up to 50 successive rewards at once.) With the predictive probabilities
+#'   \eqn{p_{i,k}}{p_i,k} the weights of the choices are updated by
+#'   \deqn{w_k \leftarrow (1-\alpha)\frac{w_kp_{i,k}(y_i)}{\sum_jw_jp_{i,j}(y_i)} + \alpha\pi_k,\quad\alpha =
+#'   1/1000,}{w_k <- (1 - alpha) w_k p_i,k(y_i) / sum_j w_j p_i,j(y_i) + alpha pi_k, alpha = 1/1000,}
+#'   where the prior weight \eqn{\pi_k}{pi_k} is 1/2 for no forgetting, and equal for the others. This is the fixed
+#'   share method of Herbster and Warmuth. The choice with the largest weight is used. It is part of the event log, and
+#'   `print()` shows it.
+#' @section Cost: All rules are exact: in every round the posterior equals a fit from scratch to the rewards that are
+#'   kept. The cost of a round, over \eqn{n} arms with a kernel of rank \eqn{r}, is
+#'
+#'   * window: \eqn{2nr}{2 n r}, as without one;
+#'   * weights: \eqn{nr^2}{n r^2};
+#'   * drift: \eqn{nr + r^3}{n r + r^3}, and \eqn{t} times that number in a round that uses rewards which arrived late
+#'     (out of the order of their queries).
+#'
+#'   With \eqn{m} kept observations in a box it is \eqn{m^3/6} for window and weights, and \eqn{t^2} for drift. The
+#'   engine `"played"` needs \eqn{2nm}{2 n m}, \eqn{nm^2}{n m^2} and \eqn{nt}{n t}.
+#' @references Avanesov (2019) <https://arxiv.org/abs/1908.07636>; Herbster and Warmuth (1998), Tracking the best
+#'   expert, Machine Learning 32.
+#' @concept nonstationary bandits
+#' @concept change-point detection
+#' @concept fixed share
+#' @concept Bayes factor
+#' @seealso [changes], [gp_ucb_drift()].
+#' @examples
 #' # An A/B/n test whose best arm changes: the bandit finds out how fast to forget.
+#' set.seed(1)
 #' ab <- gp_bandit(1:3, kernel_se(0.1, 2), policy = policy_ts(), rewards = rewards_binary(),
 #'                 changes = "auto")
 #' for (t in 1:200) {
@@ -152,8 +174,7 @@
 #'   ab$observe(q$id, rbinom(1, 1, if (t <= 100) c(0.1, 0.3, 0.6)[q$arm] else 0.2))
 #' }
 #' ab
-#' @aliases changes_function
-#' @name changes
+#' @name change-details
 NULL
 
 new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
@@ -191,7 +212,7 @@ change_entries <- list(
       settings
     })
   ),
-  oracle = list(settings = alist(times = check_times(times), explore = check_explore(explore)),
+  oracle = list(settings = alist(times = check_rounds(times, "times"), explore = check_explore(explore)),
                 traits = list(title = "restart after given rounds")),
   never = list(settings = alist(explore = check_explore(explore)),
                traits = list(title = "uniform exploration without restarts")),
@@ -219,7 +240,8 @@ change_entries <- list(
                    settings$rate <- 1 - changes$rate
                    settings
                  })),
-  auto = list(settings = alist(rounds = check_count(rounds), windows = check_windows(windows),
+  auto = list(settings = alist(rounds = check_count(rounds),
+                               windows = if (!is.null(windows)) check_rounds(windows, "window", distinct = TRUE),
                                rates = check_rates(rates, windows), explore = check_explore(explore)),
               usual = list(rounds = choice_rounds, windows = c(50, 100, 200, 400, 800), rates = NULL, explore = 0),
               traits = list(title = "a window or rate chosen by its predictions", chooses = TRUE,
@@ -254,22 +276,16 @@ instead_of_detector <- function(changes, rewards) {
   if (!is.null(changes$ridge)) "change_detect(threshold) without `ridge`, which compares evidences"
 }
 
-check_times <- function(times) {
-  times <- as.double(check_numbers(times, "times", lower = 1))
-  if (any(times != round(times))) stop_argument("times", describe(times), "integers >= 1")
-  times
+# Numbers of rounds.
+check_rounds <- function(rounds, arg, distinct = FALSE) {
+  rounds <- as.double(check_numbers(rounds, arg, lower = 1))
+  if (any(rounds != round(rounds)) || distinct && anyDuplicated(rounds)) {
+    stop_argument(arg, describe(rounds), if (distinct) "distinct integers >= 1" else "integers >= 1")
+  }
+  rounds
 }
 
 check_rate <- function(rate) check_number(rate, "rate", lower = 0, upper = 1, open_upper = TRUE)
-
-check_windows <- function(windows) {
-  if (is.null(windows)) return(NULL)
-  windows <- as.double(check_numbers(windows, "window", lower = 1))
-  if (any(windows != round(windows)) || anyDuplicated(windows)) {
-    stop_argument("window", describe(windows), "distinct integers >= 1")
-  }
-  windows
-}
 
 check_rates <- function(rates, windows) {
   if (length(rates) + length(windows) == 0) {

@@ -49,6 +49,8 @@
 #' @return An object of class `bandit_constraints`.
 #' @section Errors: If an exponential penalty exceeds the range of numbers, the call is an error and the bandit remains
 #'   as it was. Try a smaller `penalty_scale` or the polynomial penalty.
+#' @section Guarantee: That of [gp_ucb_noiseless_constraints()] and [gp_ucb_noisy_constraints()] under the conditions on
+#'   their page, with `reuse = FALSE`.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
 #'   constraints, AISTATS.
 #' @concept constrained Bayesian optimization

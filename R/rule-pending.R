@@ -61,8 +61,11 @@
 #'   \eqn{\sigma}{sd} with them. Intervals that hold without delays hold here, and GP-UCB keeps its regret bound times
 #'   \eqn{e^C}{exp(C)}. With `guard = Inf` batches have no bound; [gp_bucb()] has one with a wider width. For
 #'   `pending_censor()` see [gp_ucb_sdf()]. Local penalisation has no bound.
-#' @references Gonzalez, Dai, Hennig and Lawrence (2016) <https://arxiv.org/abs/1505.08052>; Verma, Dai and Low (2022),
-#'   Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014) for hallucination.
+#' @references Gonzalez, Dai, Hennig and Lawrence (2016), Batch Bayesian optimization via local penalization
+#'   <https://arxiv.org/abs/1505.08052>; Verma, Dai and Low (2022), Bayesian optimization under stochastic delayed
+#'   feedback, ICML, Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014), Parallelizing
+#'   exploration-exploitation tradeoffs in Gaussian process bandit optimization, JMLR 15, for hallucination.
+#' @seealso [gp_ucb_sdf()], [gp_ucb_pe()] and [bpe()] for algorithms; [parallel-search] for workers.
 #' @section Strings: A string can be given wherever a pending rule is expected, for the constructor with its defaults:
 #'   `pending = "hallucinate"` is `pending_hallucinate()`. An unknown string is an error that lists the choices.
 #' @concept batch Bayesian optimization

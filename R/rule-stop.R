@@ -116,6 +116,8 @@ NULL
 #' @param n number of rewards without a new maximum, an integer >= 1.
 #' @return An object of class `bandit_stop`.
 #' @section Errors: `stop_gap()` without `width` is an error if the policy has no confidence width.
+#' @section Guarantee: That of a certificate, under the assumptions on the page [certificate-assumptions]. `stop_emsr()`
+#'   and `stop_stalled()` have none.
 #' @references Ishibashi, Karasuyama, Takeuchi and Hino (2023), A stopping criterion for Bayesian optimization by the
 #'   gap of expected minimum simple regrets, AISTATS; Makarova et al. (2022) <https://arxiv.org/abs/2104.08166>; Wilson
 #'   (2024) <https://arxiv.org/abs/2402.16811>.

@@ -80,7 +80,7 @@
 #'   <https://arxiv.org/abs/1103.4601>; Swaminathan and Joachims (2015), The self-normalized estimator for
 #'   counterfactual learning, NIPS 28. Bets: Waudby-Smith and Ramdas (2024) <https://arxiv.org/abs/2010.09686>;
 #'   Karampatziakis, Mineiro and Ramdas (2021) <https://arxiv.org/abs/2102.09540>.
-#' @seealso `$history()` in [GPBandit] for the propensities.
+#' @seealso [bandit-history] for the propensities.
 #' @concept off-policy evaluation
 #' @concept counterfactual evaluation
 #' @concept inverse propensity score
@@ -254,7 +254,7 @@ checked_log <- function(log, config, draws) {
 # The estimate, its standard error, the weights, and the bets of its interval. The interval does not depend on the
 # method of estimation, because it is for the same value. `given`: has the user specified the range?
 weighted_rewards <- function(bandit, rows, method, draws, range, given) {
-  group <- if (is.null(rows$given)) rep(1L, length(rows$arm)) else same_rows(rows$given)
+  group <- if (is.null(rows$given)) rep(1L, length(rows$arm)) else row_numbers(rows$given)
   first <- match(seq_len(max(group)), group)
   policy <- chosen_shares(bandit, subset_contexts(rows$contexts, first), draws)
   weights <- policy[cbind(group, rows$arm + 1L)] / rows$propensity
@@ -279,12 +279,6 @@ self_normalised <- function(weights, reward) {
   total <- sum(weights)
   estimate <- if (total > 0) sum(weights * reward) / total else NA_real_
   list(estimate = estimate, se = sqrt(sum(weights^2 * (reward - estimate)^2)) / total)
-}
-
-# Indices of the distinct rows, in the order of their first appearance.
-same_rows <- function(x) {
-  key <- do.call(paste, c(lapply(seq_len(ncol(x)), function(j) sprintf("%a", as.double(x[, j]))), sep = "|"))
-  match(key, unique(key))
 }
 
 # The proportion with which each arm (column) would be chosen in each context (row).
@@ -336,7 +330,7 @@ predicted_rewards <- function(bandit, rows, learn, first) {
   mean <- over(function(one) one$mean)
   sd <- sqrt(over(function(one) one$sd^2 + (one$mean - mean)^2))
   expected <- data.frame(mean = as.vector(mean), sd = as.vector(sd))
-  if (!has_likelihood(config)) expected <- in_user_units(expected, config)
+  if (of_form(config, "gaussian")) expected <- in_user_units(expected, config)
   lapply(as.list(expected), function(column) matrix(column, nrow(mean)))
 }
 

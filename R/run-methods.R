@@ -26,7 +26,6 @@ summary.bandit_run <- function(object, ...) {
 
 #' @export
 print.summary_bandit_run <- function(x, ...) {
-  check_class(x, "summary_bandit_run")
   cat(sprintf("Run of %d rounds: %s\n", x$rounds, x$policy))
   cat(sprintf("  regret     cumulative %.4g, average %.3g, simple %.3g (best possible reward %.4g)\n",
               x$cumulative_regret, x$average_regret, x$simple_regret, x$optimum))
@@ -62,14 +61,16 @@ summary.bandit_comparison <- function(object, rounds = object$rounds,
     values <- matrix(values, length(kept))[at, , drop = FALSE]
     parts[[length(parts) + 1]] <- data.frame(
       bandit = name, round = kept[at], quantity = column, mean = rowMeans(values, na.rm = TRUE),
-      se = apply(values, 1, standard_error))
+      se = row_standard_errors(values))
   }
   do.call(rbind, parts)
 }
 
-standard_error <- function(values) {
-  values <- values[!is.na(values)]
-  if (length(values) < 2) NA_real_ else stats::sd(values) / sqrt(length(values))
+# Standard errors of the rows' means. (A call for each row would take most of the time.)
+row_standard_errors <- function(values) {
+  count <- rowSums(!is.na(values))
+  centred <- values - rowMeans(values, na.rm = TRUE)
+  ifelse(count < 2, NA_real_, sqrt(rowSums(centred^2, na.rm = TRUE) / pmax(count - 1, 1) / count))
 }
 
 #' @rdname bandit-methods

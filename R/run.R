@@ -289,7 +289,7 @@ run_entry <- list(settings = alist(
 #' @param x a `bandit_run`.
 #' @param row.names,optional not used.
 #' @param draws number of draws for the column `propensity` of randomised bandits, as in `$history()`, see
-#'   [GPBandit]. `NULL` (default) or 0: none; propensities that need draws are then `NA`.
+#'   [bandit-history]. `NULL` (default) or 0: none; propensities that need draws are then `NA`.
 #' @param ... not used.
 #' @export
 as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draws = NULL, ...) {

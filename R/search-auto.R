@@ -57,16 +57,16 @@
 #' * If all points of a finite space have been used, points are repeated.
 #' @section Errors: Settings that cannot be combined raise a `gpbandits_error` that names the argument.
 #' @section Guarantee: None with fitted hyperparameters.
-#' @seealso [maximize_bandit()] if the computer evaluates the points; [recommended-point] for the rule of `$best()`;
-#'   [calibration] for the meaning of its numbers.
+#' @seealso [maximize_bandit()] if the computer evaluates the points, with the source of the method; [policies] for the
+#'   formula of expected improvement; [recommended-point] for the rule of `$best()`; [calibration] for the meaning of
+#'   its numbers.
 #' @concept Bayesian optimization
 #' @concept ask and tell
 #' @concept design of experiments
 #' @concept active learning
 #' @examples
 #' set.seed(1)
-#' known <- data.frame(temp = c(50, 70, 90), acid = c(1, 3, 2), yield = c(61, 78, 70))
-#' names(known)[3] <- "reward"
+#' known <- data.frame(temp = c(50, 70, 90), acid = c(1, 3, 2), reward = c(61, 78, 70))   # yields
 #' b <- auto_bandit(list(temp = c(40, 100), acid = c(0, 5)), known)
 #' four <- b$suggest(4)
 #' four
@@ -146,6 +146,15 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #' @concept warm start
 #' @concept pending experiments
 #' @concept change bounds
+#' @examples
+#' set.seed(1)
+#' old <- auto_bandit(list(temp = c(40, 100)), data.frame(temp = c(50, 70, 90), reward = c(61, 78, 70)))
+#' q <- old$suggest(2)
+#' old$observe(q$id[1], 75)
+#' # The range of temperatures becomes smaller, and the speed is a new input, 3 until now.
+#' new <- auto_bandit(list(temp = c(60, 100), stir = c(1, 5)), cbind(old$history(), stir = 3))
+#' new$history()[c("temp", "stir", "reward", "status")]
+#' new$suggest()
 #' @name earlier-experiments
 NULL
 
@@ -178,6 +187,10 @@ NULL
 #' @seealso [maximize_bandit()], [auto_bandit()]; [calibration] for the accuracy of `value` and `sd`.
 #' @concept Bayesian optimization
 #' @concept incumbent
+#' @examples
+#' set.seed(1)
+#' noisy <- minimize_bandit(function(p) (p$x - 2)^2 + rnorm(1, sd = 0.1), list(x = c(1, 3)), 12)
+#' c(recommended = noisy$par$x, best_observed = noisy$observed$x)
 #' @name recommended-point
 NULL
 

@@ -62,6 +62,15 @@ resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE) {
   model
 }
 
+# An outcome with its own kernel has the refits that `model` has with this kernel: priors are for parameters of one
+# kernel, and averages over smoothness for the default kernel.
+with_own_refit <- function(outcome, model, domain, contexts) {
+  if (is.null(outcome$kernel) || !is.null(outcome$refit)) return(outcome)
+  model$kernel <- outcome$kernel
+  outcome["refit"] <- list(resolved_model(model, domain, contexts)$refit)
+  outcome
+}
+
 # A fixed noise variance, and no prior of it.
 without_noise <- function(model) {
   model$noise_var <- least_noise
@@ -202,13 +211,14 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   }
   rewards <- list(...)$rewards
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", "rewards")
-  if (has_likelihood(list(rewards = rewards))) {
+  if (!of_form(list(rewards = rewards), "gaussian")) {
     stop_argument("rewards", sprintf("rewards that are %s", trait(rewards, "title")),
                   "left out, or rewards_robust(clip = )", try = "`gp_bandit()` or its presets, which take others")
   }
   if (is.null(context_sides) && !is.null(list(...)$contexts)) {
     stop_unused("contexts", "an objective has none. Use `auto_bandit()`")
   }
+  if (!is.null(outcomes)) outcomes <- lapply(outcomes, with_own_refit, model, domain, context_sides)
   model <- resolved_model(model, domain, context_sides, transfer)
   outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")), model$transform)
   bandit <- gp_bandit(domain, model$kernel, model$noise_var, policy, pending = pending, refit = model$refit,

@@ -4,9 +4,9 @@
 #'
 #' `input_importance()` computes Sobol sensitivity indices of the posterior mean, with their uncertainty.
 #'
-#' The posterior mean is a function of independent inputs, each uniform over its range. Logarithmic inputs are uniform
-#' in the logarithm. Over arms and rows, values have their frequencies. With \eqn{V} the variance of that function, the
-#' indices of input \eqn{i} are
+#' The posterior mean is treated as a function of independent inputs, each uniform over its range. Logarithmic inputs
+#' are uniform in the logarithm. Over arms and rows, values count by their frequencies. With \eqn{V} the variance of
+#' that function, the indices of input \eqn{i} are
 #' \deqn{S_i = \frac{V[E(f \mid x_i)]}{V}, \qquad T_i = \frac{E[V(f \mid x_{-i})]}{V}.}{S_i = V[E(f | x_i)] / V, T_i =
 #' E[V(f | x_-i)] / V.}
 #'
@@ -47,8 +47,10 @@
 #' rule.
 #' @section Errors: A kernel that is given as a matrix, or a policy without a posterior, is an error.
 #' @section Guarantee: None: the indices are those of the posterior, and depend on the model ([check_model()]).
-#' @references Sobol (2001); Jansen (1999) \doi{10.1016/S0010-4655(98)00154-4}; Saltelli et al. (2010)
-#'   \doi{10.1016/j.cpc.2009.09.018}; draws: Le Gratiet, Cannamela and Iooss (2014) \doi{10.1137/130926869}.
+#' @references Sobol (2001), Global sensitivity indices for nonlinear mathematical models and their Monte Carlo
+#'   estimates, Mathematics and Computers in Simulation 55; Jansen (1999) \doi{10.1016/S0010-4655(98)00154-4}; Saltelli
+#'   et al. (2010) \doi{10.1016/j.cpc.2009.09.018}; draws: Le Gratiet, Cannamela and Iooss (2014)
+#'   \doi{10.1137/130926869}.
 #' @seealso [plot.bandit_maximum()] for a picture; [calibration].
 #' @concept variable importance
 #' @concept sensitivity analysis
@@ -56,7 +58,7 @@
 #' @examples
 #' set.seed(1)
 #' found <- maximize_bandit(function(p) -(p$x - 2)^2 + 0.1 * p$y,
-#'                          list(x = c(1, 3), y = c(0, 1)), 15)
+#'                          list(x = c(1, 3), y = c(0, 1)), 10)
 #' input_importance(found)
 #' @export
 input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
@@ -130,7 +132,7 @@ frame_of_quantiles <- function(domain, u) {
 drawn_functions <- function(bandit, frame, context, k, draws) {
   config <- current_config(bandit)
   one <- outcome_config(config, k)
-  if (trait(config$policy, "scripted") || compares_queries(config) || !is_scale_known(one)) return(NULL)
+  if (trait(config$policy, "scripted") || of_form(config, "compares") || !is_scale_known(one)) return(NULL)
   rebuild(bandit)
   at <- as_kernel_points(bandit, frame, context)
   counted <- is_tabulated_space(config)

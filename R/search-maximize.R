@@ -7,9 +7,8 @@
 #' units and sign.
 #'
 #' A search begins with an initial design: a Latin hypercube, random arms on a finite domain, or both on a product. Then
-#' a policy (acquisition function) selects the points, by default expected improvement. The hyperparameters of the
-#' Gaussian process are estimated again during the search. Rewards are scaled robustly and, if it improves the model's
-#' likelihood, power-transformed. Results are back-transformed, see [gp_model()].
+#' a policy (acquisition function) selects the points, by default expected improvement. The model, its refits and the
+#' transform of the rewards are those of [gp_model()].
 #'
 #' @section Objective:
 #' `objective` is a function of one point, `function(p)`, or has the inputs as arguments, `function(x, y)`. If all
@@ -18,7 +17,7 @@
 #' `objective` are the same.
 #'
 #' An evaluation that raises an error, or does not return one finite number, is recorded as failed, and the search
-#' continues. See [search-details].
+#' continues (see [search-details]).
 #'
 #' @param objective the function, which returns one number, see *Objective*.
 #' @param domain a [box_domain()], [finite_domain()], [product_domain()] or [search_space()], or a list that can be
@@ -68,10 +67,9 @@
 #'
 #' Any other name is an error.
 #' @section Several outcomes:
-#' Each objective has its own direction:
-#' `direction` is an error with `outcomes`, and `minimize_bandit()` accepts only [to_minimize()] objectives. `outcomes`
-#' cannot be combined with `race`, `fidelity`, or stop rules other than functions. For the form of the result see
-#' [bandit_maximum].
+#' Each objective has its own direction: `direction` is an error with `outcomes`, and `minimize_bandit()` accepts only
+#' [to_minimize()] objectives. `outcomes` cannot be combined with `race`, `fidelity`, or stop rules other than
+#' functions. For the result see [bandit_maximum].
 #' @return An object of class `bandit_maximum`, a list (see its [methods][bandit_maximum]):
 #'
 #' * `par`: the [recommended-point], usually that with the best posterior mean. If the fitted noise is negligible, it is
@@ -87,8 +85,11 @@
 #' * `hopeless`: the reason why a search without a success ended early, or `NULL`.
 #' * `race`, `fidelity`: the results of [race_folds()] and of [multi-fidelity] search, or `NULL`.
 #' @section Guarantee: None with fitted hyperparameters.
-#' @seealso [gp_model()] and [search_control()] for settings; [parallel-search] for several workers, journals and
-#'   stores; [auto_bandit()] and [gp_bandit()] for ask and tell; [calibration] for the meaning of `value` and `sd`.
+#' @references Jones, Schonlau and Welch (1998), Efficient global optimization of expensive black-box functions, Journal
+#'   of Global Optimization 13. Differences: noise, priors, and averages over several models.
+#' @seealso [gp_model()] and [search_control()] for settings; [policies] for the formula of expected improvement;
+#'   [parallel-search] for several workers, journals and stores; [auto_bandit()] and [gp_bandit()] for ask and tell;
+#'   [calibration] for the meaning of `value` and `sd`.
 #' @concept Bayesian optimization
 #' @concept hyperparameter optimization
 #' @concept black-box optimization
@@ -122,6 +123,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_control(control)
   stop_when <- check_stop(stop_when)
   race <- check_race(race)
+  check_class(model, "gp_model", hint = "gp_model()")
   check_no_race_without_noise(race, model)
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)
@@ -238,6 +240,17 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' @concept Latin hypercube
 #' @concept failed evaluations
 #' @concept stopping rule
+#' @examples
+#' # A region where evaluations fail, and a custom stop rule: at least four successes, and the best one above -0.01.
+#' set.seed(1)
+#' f <- function(p) if (p$x > 2.5) stop("diverged") else -(p$x - 2)^2
+#' enough <- function(search) {
+#'   rewards <- stats::na.omit(search$history$reward)
+#'   length(rewards) >= 4 && max(rewards) > -0.01
+#' }
+#' found <- maximize_bandit(f, list(x = c(1, 3)), evaluations = 20, stop_when = enough)
+#' table(found$history$status)
+#' found$stopped
 #' @name search-details
 NULL
 
@@ -286,6 +299,14 @@ NULL
 #' @concept asynchronous evaluation
 #' @concept resume
 #' @concept distributed computing
+#' @examples
+#' file <- tempfile()
+#' set.seed(1)
+#' f <- function(p) -(p$x - 2)^2
+#' first <- maximize_bandit(f, list(x = c(1, 3)), evaluations = 6, journal = file)
+#' more <- maximize_bandit(f, list(x = c(1, 3)), evaluations = 8, journal = file)   # two more
+#' identical(more$history$reward[1:6], first$history$reward)
+#' unlink(file)
 #' @name parallel-search
 NULL
 

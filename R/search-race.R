@@ -12,8 +12,8 @@
 #' @param alpha probability in (0, 1) of stopping a setting that would have won; 0.05 by default.
 #' @param burn_in number of folds before the exact rule is applied, an integer >= 2 and < `folds`; 3 by default, or 2
 #'   with three folds.
-#' @param wait `TRUE`: settings that were not stopped wait after two folds, see *Waiting*. `FALSE`, the default: they
-#'   are completed.
+#' @param wait `TRUE`: settings that were not stopped wait after two folds, see [race-details]. `FALSE`, the default:
+#'   they are completed.
 #' @section Model and rules:
 #' Some folds are harder than others for every setting. For setting \eqn{s} and fold \eqn{k},
 #' \deqn{y_{sk} = f(s) + b_k + e_{sk}.}{y_sk = f(s) + b_k + e_sk.}
@@ -33,31 +33,8 @@
 #'   settings on, it is also at least the pooled \eqn{v}. If one fold is an outlier, \eqn{v} increases and the race
 #'   continues. With one complete setting, differences that are all equal never stop a setting.
 #' @section Stopped settings:
-#' The bandit uses a stopped setting as a reward \eqn{\mathrm{mean}(y_{sk} - \hat b_k)}{mean(y_sk - b_k)}, where
-#' \eqn{\hat b}{b} are the fold effects of the complete settings. Its noise variance is `noise_var` plus
-#' \deqn{\frac{v^2}{2}(1 + 1/m)(1/k - 1/K).}{v^2 / 2 (1 + 1 / m) (1 / k - 1 / K).}
-#' So it counts neither as failed nor as the worst reward. It is never `observed`, and never recommended for its own
-#' rewards. A setting with a failed fold has failed.
-#'
-#' With several workers, folds of one setting are evaluated in parallel if all of them are needed in any case.
-#' Otherwise each worker has its own setting. In a store ([work_on()]) each worker always has its own.
-#' @section Waiting:
-#' With `wait = TRUE`, a setting that was not stopped waits after two folds. The next fold belongs to the waiting
-#' setting with the largest posterior mean plus one sd, if that is above the best posterior mean of a complete setting.
-#' Otherwise a new setting starts. While no setting is complete, a setting is evaluated on all folds. When too few
-#' evaluations remain for a new setting, they are used for waiting ones that can be completed. The others are
-#' `"unfinished"` at the end.
-#'
-#' A waiting setting is reported to the bandit with a noise variance for the missing folds, in addition to `noise_var`.
-#' It is reported again when further folds have changed it by a tenth of its sd (events of kind 7). Fold effects
-#' \eqn{b_k}{b_k} are then a Gaussian process over settings, with the bandit's kernel plus a common part. \eqn{f(s)} is
-#' unrestricted, and variances are estimated by restricted maximum likelihood. Missing folds are predicted from other
-#' settings.
-#'
-#' On three learners, the same loss took 0.60 to 1.07 of the fits of a search on all folds, and 0.62 to 1.4 without
-#' waiting (`bench/results/race.md` in the sources). There is no guarantee for waiting settings: one may be better than
-#' the model predicts. The work in addition to the evaluations is cubic in the number of settings. `wait` is not
-#' available in a store or in [tune_gp_bandit()].
+#' A stopped setting counts neither as failed nor as the worst reward. It is never `observed`, and never recommended for
+#' its own rewards. How the model uses it is on the page [race-details]. A setting with a failed fold has failed.
 #' @return An object of class `bandit_race`. The result of a search with it has a list `race`:
 #'
 #' * `spent`: number of evaluations, of one fold each.
@@ -82,7 +59,9 @@
 #' sources), at most a proportion \eqn{\alpha}{alpha} of the winners was stopped.
 #' @section Elsewhere: [tnr("gp_bandit")][mlr3-integration] has no racing, because mlr3tuning evaluates a setting on all
 #'   folds at once.
-#' @seealso [maximize_bandit()], [tune_gp_bandit()].
+#' @references Maron and Moore (1994), Hoeffding races, NIPS 6; Birattari, Stuetzle, Paquete and Varrentrapp (2002), A
+#'   racing algorithm for configuring metaheuristics, GECCO. The rules on this page are this package's.
+#' @seealso [race-details]; [maximize_bandit()], [tune_gp_bandit()].
 #' @concept racing
 #' @concept early stopping
 #' @concept cross-validation
@@ -99,6 +78,46 @@ race_folds <- function(folds, alpha = 0.05, burn_in = 3, wait = FALSE) {
   if (missing(burn_in)) burn_in <- min(3, check_fold_count(folds) - 1)
   new_part("bandit_race")
 }
+
+#' Racing in detail: stopped and waiting settings, several workers
+#'
+#' This page describes how the model uses the settings that [race_folds()] has stopped, and what `wait = TRUE` does.
+#'
+#' @section Stopped settings:
+#' The bandit uses a stopped setting as a reward \eqn{\mathrm{mean}(y_{sk} - \hat b_k)}{mean(y_sk - b_k)}, where
+#' \eqn{\hat b}{b} are the fold effects of the complete settings. With \eqn{m} complete settings, \eqn{k} of \eqn{K}
+#' folds evaluated and \eqn{v} of the rule, its noise variance is `noise_var` plus
+#' \deqn{\frac{v^2}{2}(1 + 1/m)(1/k - 1/K).}{v^2 / 2 (1 + 1 / m) (1 / k - 1 / K).}
+#' @section Waiting:
+#' With `wait = TRUE`, a setting that was not stopped waits after two folds. The next fold belongs to the waiting
+#' setting with the largest posterior mean plus one sd, if that is above the best posterior mean of a complete setting.
+#' Otherwise a new setting starts. While no setting is complete, a setting is evaluated on all folds. When too few
+#' evaluations remain for a new setting, they are used for waiting ones that can be completed. The others are
+#' `"unfinished"` at the end.
+#'
+#' A waiting setting is reported to the bandit with a noise variance for the missing folds, in addition to `noise_var`.
+#' It is reported again when further folds have changed it by a tenth of its sd (events of kind 7). Fold effects
+#' \eqn{b_k}{b_k} are then a Gaussian process over settings, with the bandit's kernel plus a common part. \eqn{f(s)} is
+#' unrestricted, and variances are estimated by restricted maximum likelihood. Missing folds are predicted from other
+#' settings.
+#'
+#' On three learners, the same loss took 0.60 to 1.07 of the fits of a search on all folds, and 0.62 to 1.4 without
+#' waiting (`bench/results/race.md` in the sources). The work in addition to the evaluations is cubic in the number of
+#' settings. `wait` is not available in a store or in [tune_gp_bandit()].
+#' @section Several workers: Folds of one setting are evaluated in parallel if all of them are needed in any case.
+#'   Otherwise each worker has its own setting. In a store ([work_on()]) each worker always has its own.
+#' @section Guarantee: None for waiting settings: one may be better than the model predicts.
+#' @concept racing
+#' @concept cross-validation
+#' @seealso [race_folds()].
+#' @examples
+#' set.seed(1)
+#' hard <- rnorm(5)
+#' f <- function(p, fold) (p$x - 2)^2 + hard[fold] + rnorm(1, sd = 0.05)
+#' found <- minimize_bandit(f, list(x = c(1, 3)), evaluations = 30, race = race_folds(5, wait = TRUE))
+#' table(found$history$status)
+#' @name race-details
+NULL
 
 race_entry <- list(settings = alist(folds = check_fold_count(folds),
                                     alpha = check_number(alpha, lower = 0, upper = 1, open_lower = TRUE,

@@ -72,10 +72,10 @@ noise_share <- function(bandit) {
 #'
 #' Print, summarise, predict from and convert the result of [maximize_bandit()] or [minimize_bandit()].
 #'
-#' Rewards are in the objective's own units and sign, and inputs are the user's. `coef()`, `fitted()`, `residuals()`,
-#' `nobs()`, `logLik()`, `tidy()`, `glance()` and `augment()` are those of the final model, see [coef.GPBandit()]. Its
-#' observations include those of `data`. The first columns of `glance()` are `value`, `sd` and the number of
-#' `evaluations`.
+#' Rewards are in the objective's own units and sign, and inputs in the user's units. `coef()`, `fitted()`,
+#' `residuals()`, `nobs()`, `logLik()`, `tidy()`, `glance()` and `augment()` are those of the final model, see
+#' [coef.GPBandit()]. Its observations include those of `data`. The first columns of `glance()` are `value`, `sd` and
+#' the number of `evaluations`.
 #'
 #' @param x,object a result of [maximize_bandit()].
 #' @param newdata points: a data.frame or matrix with a column per input. `NULL`, the default: the points that were
@@ -179,7 +179,6 @@ summary_of_rewards <- function(object) {
 
 #' @export
 print.summary_bandit_maximum <- function(x, ...) {
-  check_class(x, "summary_bandit_maximum")
   cat(x$story, sep = "\n")
   for (line in x$limits) cat("  limit        ", line, "\n", sep = "")
   cat(sprintf("  %-13s%d succeeded, %d failed, %d given\n", if (is.null(x$race)) "evaluations" else "settings",

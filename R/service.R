@@ -121,11 +121,8 @@ serve_for <- function(seconds) {
   while (seconds_since(began) < seconds) httpuv::service(min(100, 1000 * seconds))
 }
 
-service_entry <- list(settings = alist(url = check_string(url), stop = check_function(stop)))
-
 #' @export
 print.bandit_service <- function(x, ...) {
-  check_class(x, "bandit_service")
   cat(sprintf("<bandit service at %s>\n", x$url))
   invisible(x)
 }
@@ -404,8 +401,6 @@ reader_loop <- function(settings, connection) {
                file.path(home, sub("question", "answer", basename(file))))
   }
 }
-
-register_family("bandit_service", service_entry, open = TRUE)
 
 #' Requests of the HTTP interface
 #'

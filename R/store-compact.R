@@ -118,7 +118,7 @@ why_not_compact <- function(bandit) {
   if (trait(config$policy, "scripted")) return("whose rule in R keeps a separate memory")
   if (!is.null(config$changes)) return("with `changes`, which depend on when each reward came")
   if (!is.null(config$constraints)) return("with `constraints`, whose multipliers move at the ends of epochs")
-  if (has_outcomes(config)) return("with several outcomes, of which each has its own events")
+  if (of_form(config, "several")) return("with several outcomes, of which each has its own events")
   if (trait(config$policy, "intervals")) return("whose policy keeps the intervals of all rounds")
   if (any(vapply(bandit$refits, is_growth, NA))) return("that was given further arms")
   other <- table_column(bandit$events, "other")[table_column(bandit$events, "kind") != event_kind[["checkpoint"]]]

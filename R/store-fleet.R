@@ -158,8 +158,8 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60, report = f
 
 # Is there a lease that has not expired?
 somebody_works <- function(store) {
-  found <- patiently(sql_rows(store$connection, head_row(store$connection, store$name, open_now)), 300)
-  any(leases_in(found)$expires > found$now[1])
+  leases <- open_leases(store$connection, store$name, 300)
+  any(leases$expires > leases$now)
 }
 
 # The leases of a dead worker expire immediately.
@@ -257,7 +257,7 @@ new_store_maximum <- function(bandit, store, interrupted) {
   failed <- history$id %in% leases$query[leases$state == "failed"]
   reason <- leases$reason[match(history$id, ifelse(leases$state == "failed", leases$query, NA))]
   said <- stats::setNames(history[outcome_names(bandit$config)], said_columns(bandit$config))
-  partly <- has_outcomes(bandit$config) & rowSums(is.na(said)) > 0
+  partly <- of_form(bandit$config, "several") & rowSums(is.na(said)) > 0
   status <- ifelse(history$id <= known, "given", ifelse(failed, reason, ifelse(partly, "partial", "observed")))
   ours <- cbind(said, status = status)[shown, ]
   ids <- history$id[shown]

@@ -355,6 +355,19 @@ patiently <- function(code, patience) {
   }
 }
 
+# The open leases, read without a lock, and the database's time `now`.
+open_leases <- function(connection, name, patience) {
+  found <- patiently(sql_rows(connection, head_row(connection, name, open_now)), patience)
+  c(leases_in(found), list(now = found$now[1]))
+}
+
+# Is there a query without a result? "none"; "free", a worker can take one over; or all of them are being "evaluated".
+open_work <- function(log, patience) {
+  leases <- open_leases(log$connection, log$store$name, patience)
+  if (length(leases$query) == 0) return("none")
+  if (any(leases$state == "offered" | leases$expires <= leases$now)) "free" else "evaluated"
+}
+
 is_pending <- function(bandit, id) status_of(bandit, id) == "pending"
 
 # Records a failure and adds its point with the worst reward so far, so that the point is avoided.
@@ -377,7 +390,7 @@ fail_with_worst <- function(bandit, id, reason) {
 # failure, at the same point, with the worst reward observed before.
 stand_in_of <- function(bandit, id) {
   if (!id %in% seq_len(table_size(bandit$queries)) || status_of(bandit, id) != "failed") return(NULL)
-  if (has_outcomes(bandit$config) || !is.null(bandit$config$failures)) return(NULL)
+  if (of_form(bandit$config, "several") || !is.null(bandit$config$failures)) return(NULL)
   events <- bandit$events
   kind <- table_column(events, "kind")
   failed <- max(which(kind == event_kind[["fail"]] & table_column(events, "id") == id))

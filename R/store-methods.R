@@ -102,7 +102,6 @@ answers_per_minute <- function(leases, now) {
 
 #' @export
 print.summary_bandit_store <- function(x, ...) {
-  check_class(x, "summary_bandit_store")
   cat(sprintf("Bandit %s in a store (%s): %d queries, %d events\n", dQuote(x$name, FALSE), x$kind, x$queries,
               x$events))
   if (length(x$status)) cat("  status     ", paste(x$status, names(x$status), collapse = ", "), "\n", sep = "")

@@ -53,17 +53,15 @@ race_query <- function(bandit, query, objective, timeout, patience) {
                     query_stream(bandit$journal, query$id), accumulate = TRUE)[-1]
   order <- with_stream(streams[[1]], sample.int(race$folds))
   repeat {
-    step <- patiently(next_stored_fold(inside, query, race, order), patience)
+    step <- patiently(in_store(inside, step_of_race(inside, query, race, order)), patience)
     if (is.null(step$fold)) return(step$status)
     outcome <- with_stream(streams[[1 + step$fold]], evaluate_here(objective, point, timeout, step$fold))
     found <- read_outcome(outcome, query$attempt)
-    patiently(keep_fold(inside, query, step$fold, found), patience)
+    patiently(in_store(inside, write_fold(inside$journal, query, step$fold, found)), patience)
   }
 }
 
 # The next step for a setting: the next `fold`, or none, with a `status`.
-next_stored_fold <- function(bandit, query, race, order) in_store(bandit, step_of_race(bandit, query, race, order))
-
 step_of_race <- function(bandit, query, race, order) {
   if (!is_pending(bandit, query$id)) return(list(status = "observed"))
   log <- bandit$journal
@@ -128,10 +126,6 @@ record_setting <- function(bandit, query, reward, complete, state) {
 }
 
 # Writes the reward of a fold; a reward that another worker has written meanwhile is kept.
-keep_fold <- function(bandit, query, fold, found) {
-  in_store(bandit, write_fold(bandit$journal, query, fold, found))
-}
-
 write_fold <- function(log, query, fold, found) {
   connection <- log$connection
   sql_run(connection, "UPDATE gpb_fold SET state = ", sql_literal(found$status, connection), ", reward = ",
@@ -146,10 +140,8 @@ race_has_ended <- function(bandit, patience) {
   repeat {
     patiently(bandit_catch_up_head(bandit), patience)
     if (patiently(spent_folds(stored_folds(log, race_of_store(bandit))), patience) < race_budget(log)) return(FALSE)
-    found <- patiently(sql_rows(log$connection, head_row(log$connection, log$store$name, open_now)), patience)
-    leases <- leases_in(found)
-    if (length(leases$query) == 0) return(TRUE)
-    if (any(leases$state == "offered" | leases$expires <= found$now[1])) return(FALSE)
+    state <- open_work(log, patience)
+    if (state != "evaluated") return(state == "none")
     Sys.sleep(0.2)
   }
 }

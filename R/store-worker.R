@@ -131,10 +131,8 @@ nobody_succeeded <- function(bandit) {
 nothing_left <- function(bandit, patience) {
   log <- bandit$journal
   for (pause in c(0.1, 0.2, 0.4, 0.8)) {
-    found <- patiently(sql_rows(log$connection, head_row(log$connection, log$store$name, open_now)), patience)
-    leases <- leases_in(found)
-    if (length(leases$query) == 0) return(TRUE)
-    if (any(leases$state == "offered" | leases$expires <= found$now[1])) return(FALSE)
+    state <- open_work(log, patience)
+    if (state != "evaluated") return(state == "none")
     Sys.sleep(pause)
   }
   FALSE

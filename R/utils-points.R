@@ -49,6 +49,17 @@ rows_in_words <- function(x, most = 4) {
 # Exact identities of rows, to the last bit.
 row_keys <- function(x) do.call(paste, lapply(seq_len(ncol(x)), function(j) sprintf("%a", x[, j])))
 
+# The number of each row among the distinct rows, in the order of their first appearance.
+row_numbers <- function(x) {
+  out <- rep_len(1L, nrow(x))
+  for (column in if (nrow(x)) seq_len(ncol(x))) {
+    value <- match(x[, column], unique(x[, column]))
+    pair <- out * (max(value) + 1) + value
+    out <- match(pair, unique(pair))
+  }
+  out
+}
+
 # The same for data.frames, whose columns may be text or contain NA.
 match_frames <- function(given, known) {
   numbers <- all(vapply(known, function(column) is_number(column) && !anyNA(column), NA))

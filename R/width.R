@@ -96,9 +96,9 @@ NULL
 #'
 #'   The domain lies in \eqn{[0, r]^d}. The partial derivatives of \eqn{f} satisfy
 #'   \deqn{P(\sup|\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}.}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).}
-#'   The second logarithm, that of the discretisation's size, is at least 0. (With a small \eqn{b} the formula as
-#'   printed is narrower than one point needs.) The bounds hold at the points played and on a net that differs from
-#'   round to round, not everywhere. So this width is for regret only.
+#'   The second logarithm, that of the discretisation's size, is at least 0. (With a small \eqn{b} the
+#'   printed formula is narrower than the width for a single point.) The bounds hold at the points played and on a net
+#'   that differs from round to round, not everywhere. So this width is for regret only.
 #'
 #' @section Boxes, for stopping: `width_srinivas_box(delta, a, b, r, d, slack)` is for [stop_gap()] on a box, under the
 #'   same assumption on derivatives. Here \eqn{t} is one plus the number of *observed* rewards, and
@@ -110,7 +110,7 @@ NULL
 #'
 #'   where \eqn{S} is `slack`. With probability \eqn{1-\delta}{1 - delta}, for all \eqn{t},
 #'   \deqn{\max f \le \max(\mu+w\sigma) + e_t,}{max f <= max(mu + w sd) + e_t,}
-#'   and \eqn{f \ge \mu - w\sigma}{f >= mu - w sd} at one point that is chosen by the data.
+#'   and \eqn{f \ge \mu - w\sigma}{f >= mu - w sd} at one point, which the data select.
 #'
 #'   Proof idea: the box is cut into \eqn{m^d} cells. With probability \eqn{1 - \delta/2}{1 - delta / 2} \eqn{f} changes
 #'   by at most \eqn{e_t} between a point and the centre of its cell. With probability \eqn{1-\delta/2}{1 - delta / 2}
@@ -134,7 +134,8 @@ NULL
 #'
 #' @param delta failure probability, a number in (0, 1). The default is 0.1; `width_srinivas_compact()` has none.
 #' @param scale a number > 0 that multiplies \eqn{\beta_t}{beta_t} (under the root). The default 1 is the theorem's.
-#' @param a,b constants of the bound on the derivatives, numbers > 0, see above.
+#' @param a,b constants of the bound on the derivatives, numbers > 0: see *Boxes, for regret*, and *Constants a and b in
+#'   one input*. `b` is in units of the reward per unit of an input.
 #' @param r side of the cube \eqn{[0, r]^d} that contains the domain, a number > 0.
 #' @param d number of inputs, an integer >= 1.
 #' @param slack by how much \eqn{f} may differ within a cell in the first round, a number > 0 in units of the reward,
@@ -187,7 +188,8 @@ NULL
 #'   The second term is the bias of clipping. In the third, clipped noise is \eqn{b}-sub-Gaussian, whatever the noise
 #'   variance of a single reward (as with `noise = "bounded"`).
 #'
-#' @section From the information gain: `width_igp(B, R, delta, gain)` is that of IGP-UCB (Chowdhury and Gopalan 2017):
+#' @section From the information gain: `width_igp(B, R, delta, gain)` is that of IGP-UCB (Chowdhury and Gopalan 2017,
+#'   Theorem 2):
 #'
 #'   \deqn{w_t = B + R\sqrt{2(\gamma_{t-1} + 1 + \log(1/\delta))}.}{w_t = B + R sqrt(2 (gamma_{t-1} + 1 +
 #'   log(1/delta))).}
@@ -231,7 +233,8 @@ NULL
 #' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
 #'   deviation. `width_realized()` also takes a rule of [rewards_robust()] with its `moment`, see Heavy tails.
 #' @param delta failure probability, a number in (0, 1), by default 0.1.
-#' @param noise meaning of `R` if rewards have separate noise variances: `"scales"` (default) or `"bounded"`, see above.
+#' @param noise meaning of `R` if rewards have separate noise variances: `"scales"` (default) or `"bounded"`, see
+#'   *Noise variances of single rewards*.
 #' @param gain information gain: `"realized"` (default), `"greedy"`, `"spectral"`, a number, a function of
 #'   \eqn{s = t-1}, or [gain_rate()]; see [gains].
 #' @param scale a number > 0 that multiplies \eqn{\beta_t}{beta_t} (under the root). The default 1 is the theorem's.
@@ -289,7 +292,7 @@ NULL
 #'   \deqn{\sum_sc_sz_s(x) \le C\max_s|z_s(x)| \le C\sigma(x)/\sqrt\lambda.}{sum c_s z_s(x) <= C max |z_s(x)| <= C sd(x)
 #'   / sqrt(lambda).}
 #'
-#' @section Functions that change: `width_cpd(D, nu, d, horizon)` is that of GP-UCB-CPD (Avanesov):
+#' @section Functions that change: `width_cpd(D, nu, d, horizon)` is that of GP-UCB-CPD (Avanesov, equation 3.7):
 #'   \deqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}.}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon)).}
 #'   Avanesov's \eqn{t} is \eqn{|H|}, the number of rounds since the restart. Here it is one more, as in every width.
 #'
@@ -311,12 +314,14 @@ NULL
 #' @param epsilon largest error of the model, a number >= 0 in units of the reward (see Units in [widths]).
 #' @param total \eqn{C}, the sum of the absolute corruptions of all rewards, a number >= 0 in units of the reward (see
 #'   Units in [widths]).
-#' @param D,nu,d,horizon constants of Avanesov's width: the scale, the smoothness of the kernel, the number of inputs,
-#'   and the total number of rounds.
+#' @param D scale of Avanesov's width, a number >= 0. Its value is unknown, and chosen by trial.
+#' @param nu smoothness of the kernel, a number > 0.
+#' @param d number of inputs, an integer >= 1.
+#' @param horizon \eqn{T}, the total number of rounds, a number >= 1.
 #' @return An object of class `bandit_width`.
 #' @references Verma, Dai and Low (2022), Bayesian optimization under stochastic delayed feedback; Bogunovic and Krause
-#'   (2021) <https://arxiv.org/abs/2111.05008>; Avanesov, Nonstationary Gaussian process bandits by change-point
-#'   detection.
+#'   (2021) <https://arxiv.org/abs/2111.05008>; Avanesov (2019), How to gamble with non-stationary X-armed bandits and
+#'   have no regrets <https://arxiv.org/abs/1908.07636>.
 #' @seealso [widths] for all widths.
 #' @concept robust Bayesian optimization
 #' @concept delayed feedback
@@ -536,8 +541,8 @@ width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_wid
 #' Confidence width for designs that do not depend on rewards
 #'
 #' `width_fixed()` is for designs whose points are chosen without regard to rewards. Examples are [policy_variance()],
-#' [policy_uniform()], the points of `design`, and the batches of [bpe()]. A confidence width \eqn{w} is the multiplier
-#' of the posterior standard deviation. For the notation see [widths].
+#' [policy_uniform()], the points of `initial_design`, and the batches of [bpe()]. A confidence width \eqn{w} is the
+#' multiplier of the posterior standard deviation. For the notation see [widths].
 #'
 #' With \eqn{q} = `looks` evaluations, whose rounds are fixed in advance,
 #' \deqn{w = \sqrt{B^2 + (2R^2/\lambda)\log(2nq/\delta)}.}{w = sqrt(B^2 + (2 R^2 / lambda) log(2 n q / delta)).}
@@ -567,7 +572,7 @@ width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_wid
 #' @param delta failure probability, a number in (0, 1), by default 0.1.
 #' @param looks number of evaluations of the intervals, at rounds fixed in advance, an integer >= 1, by default 1.
 #' @param drift \eqn{V}, by how much \eqn{f} may differ from its mean over the design's rounds, a number >= 0 in units
-#'   of the reward, by default 0; see Drift.
+#'   of the reward, by default 0; see *Drift*.
 #' @return An object of class `bandit_width`.
 #' @references Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process
 #'   bandits; Iwazaki and Takeno (2024) <https://arxiv.org/abs/2410.16052>.

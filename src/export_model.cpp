@@ -644,6 +644,10 @@ SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked
   return fit_to_list(some ? compared_part(data) : data, plan, asked);
 }
 
+// Are there so many distinct points that a fit begins with a subset?
+// [[Rcpp::export(rng = false)]]
+bool cpp_has_many_points(const Eigen::MatrixXd& x) { return gpb::count_points(x) > gpb::kFewPoints; }
+
 // What the mean of an outcome (1-based) is conditioned on, reading by reading, under an output transform (NULL: as it
 // is): ids of the queries, rewards, their values in the model's units, noise variances there (NA for the model's) and
 // how much the transform stretches all of them. `usual`: see known_measurements_of().

@@ -20,7 +20,7 @@ grDevices::pdf(NULL)
 classes <- c("bandit_width", "bandit_gain", "bandit_kernel", "bandit_policy", "bandit_pending", "bandit_changes",
              "bandit_constraints", "bandit_stop", "bandit_param", "bandit_rewards", "bandit_refit",
              "bandit_outputs", "bandit_noise", "bandit_delay", "bandit_problem", "bandit_run", "bandit_comparison",
-             "bandit_maximum", "bandit_store", "bandit_service", "bandit_test_function", "bandit_check", "gp_regression",
+             "bandit_maximum", "bandit_store", "bandit_test_function", "bandit_check", "gp_regression",
              "gp_fit", "GPBandit", "ScriptedBandit", "data.frame", "factor", "Date", "POSIXct", "difftime", "formula",
              "ParamSet", "parameters", "workflow", "model_spec", "SQLiteConnection", "integer64")
 forged <- unlist(lapply(classes, function(class) {

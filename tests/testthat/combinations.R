@@ -1,6 +1,6 @@
 # Every policy x pending rule x change rule x constraints x contexts x engine x domain plays 30 rounds
-# with late rewards. Each life is then walked again by the oracle, which takes the points as they were
-# played and recomputes the rest: who explores, segments, multipliers, what the mean and the variance
+# with late rewards. Each run is then repeated by the reference, which takes the points as they were
+# selected and recomputes the rest: exploration, segments, multipliers, what the mean and the variance
 # knew at some rounds, and the posterior at the end, refitted from scratch.
 #
 # The tests are in test-combinations-*.R. GPBANDITS_TEST_LEVEL=2 walks the whole table (some two hours of a
@@ -33,7 +33,7 @@ policies <- list(
   stable = list(ours = function() stable_opt(1:2, kernel_se(1), 1, radius = 0.2, width = 1)$config$policy,
                 width = function(R) ref_width_constant(1))
 )
-# Whose choices the oracle foretells; those of the others have tests of their own.
+# Policies whose choices the reference predicts; the others have separate tests.
 predicted <- c("ucb", "ei", "pi", "mean", "variance")
 pendings <- list(
   ignore = list(ours = function() pending_ignore(), ref = ref_pending()),
@@ -73,7 +73,7 @@ table <- expand.grid(policy = names(policies), pending = names(pendings), change
                      stringsAsFactors = FALSE)
 # Intervals that are kept need points that are known: no contexts but known ones over arms.
 has_intervals <- function(row, domain) row$policy != "lse" || row$context == "none" || (row$context == "known" && is_arms(domain))
-# The engine that "auto" does not take for so few rounds.
+# The engine that "auto" does not use for this small number of rounds.
 other_engine <- function(e, domain) {
   if (!is_arms(domain) || identical(e$contexts, 1)) return("lowrank")
   if (e$kind %in% c("ts", "pims", "eims")) "weights" else "played"
@@ -113,7 +113,7 @@ play_entry <- function(e, domain) {
       g <- function(inputs) matrix(inner(inputs), ncol = count)
     }
   }
-  # (Nobody looks at the regret: the search for the best value would take most of the time.)
+  # (The regret is not used: the search for the best value would take most of the time.)
   above <- 2
   problem <- bandit_problem(domain, reward, noise = 0.1, delay = function(n) delays[seq_len(n)],
                             change_points = 14, constraints = g, contexts = if (!is.null(e$contexts)) visited,
@@ -122,7 +122,7 @@ play_entry <- function(e, domain) {
   bandit
 }
 
-# Levels are codes to the kernel, and to the oracle.
+# Levels are codes to the kernel, and to the reference.
 is_space <- function(domain) identical(domain$type, "search")
 kernel_over <- function(domain, e) {
   if (!is_space(domain)) return(kernel_matern(2.5, 0.4))
@@ -148,7 +148,7 @@ spread_over <- function(x, e, domain) {
   as.matrix(expand.grid(Filter(Negate(is.null), inputs)))
 }
 
-# The oracle's points: all arms (many of a box, where EI and PI are compared with brute force), in every
+# The reference's points: all arms (many of a box, where EI and PI are compared with brute force), in every
 # context; over which points the detector averages; and where the queries were.
 points_of <- function(h, e, domain) {
   fine <- e$kind %in% c("ei", "pi")
@@ -180,7 +180,7 @@ reference_of <- function(e, points, domain) {
   change_rule <- e$changes$ref
   if (detects(e)) change_rule$over <- if (identical(e$contexts, 1)) "sampled" else points$averaged
   width <- function(info) {
-    # Algorithm 3 plays an epoch with the noise level of its own target.
+    # Algorithm 3 runs an epoch with the noise level of that epoch's target.
     R <- 0.1 * if (identical(e$constraints$ref$kind, "noisy")) sqrt(1 + sum(info$kappa^2)) else 1
     if (is.null(e$policy$width)) NA else e$policy$width(R)(info)
   }
@@ -195,7 +195,7 @@ deliver <- function(ref, ids, h) {
   ref
 }
 
-# A query of the oracle at the point played. `look`: also what was known then.
+# A query of the reference at the selected point. `look`: also the data at that time.
 follow <- function(ref, point, look) {
   ref <- ref_before_query(ref)
   action <- if (ref_explores_now(ref)) "explore" else "policy"
@@ -215,7 +215,7 @@ walk_again <- function(h, e, points, domain) {
   ref
 }
 
-# The largest gap between history and oracle; Inf where they tell different stories.
+# The largest difference between history and reference; Inf if they have other events.
 history_gap <- function(h, ref) {
   at <- function(name) vapply(ref$at_choice, function(a) as.numeric(a[[name]][1]), 0)
   same <- identical(as.character(h$action), ref$action) && identical(as.numeric(h$segment), at("segment"))
@@ -229,7 +229,7 @@ history_gap <- function(h, ref) {
   max(abs(gaps))
 }
 
-# How much better than the point played the best arm of its context was, at the rounds looked at.
+# How much better than the selected point the best arm of its context was, in some rounds.
 missed_score <- function(h, e, ref, points) {
   if (!e$kind %in% predicted || identical(e$pending, pendings$penalise)) return(0)
   worst <- 0
@@ -254,7 +254,7 @@ check_entry <- function(e, domain) {
   expect_true(all(is.finite(h$mean)) && all(is.finite(h$sd)) && all(h$sd >= 0))
   points <- points_of(h, e, domain)
   ref <- walk_again(h, e, points, domain)
-  # What the low-rank engine certifies at the end; a width moves by as much as the gain, which is less.
+  # The error bound of the low-rank engine at the end; the error of a width is that of the gain, which is smaller.
   allowed <- tol$engine + if (summary(bandit)$engine == "lowrank") 1e-3 else 0
   expect_lt(history_gap(h, ref), allowed)
 

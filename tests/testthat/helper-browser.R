@@ -1,4 +1,4 @@
-# Headless Chromium, told what to do through DevTools' pipe: messages of JSON, each ended by a NUL, in on descriptor 3 and
+# Headless Chromium, controlled through DevTools' pipe: messages of JSON, each ended by a NUL, in on descriptor 3 and
 # out on 4. Nothing but base R and jsonlite is needed for that.
 
 chromium_binary <- function() {
@@ -21,7 +21,7 @@ start_browser <- function(width = 1200, height = 900, seconds = 600) {
   flags <- c("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--no-first-run",
              "--disable-extensions", "--disable-background-networking", sprintf("--window-size=%d,%d", width, height),
              paste0("--user-data-dir=", file.path(home, "profile")), "about:blank")
-  # It ends by itself after so many seconds, whatever becomes of us.
+  # It ends automatically after that number of seconds.
   system(sprintf("timeout -k 5 %d %s %s 3<%s 4>%s >%s 2>&1 &", as.integer(seconds), shQuote(chromium_binary()),
                  paste(shQuote(flags), collapse = " "), shQuote(pipes[1]), shQuote(pipes[2]), shQuote(file.path(home, "output"))))
   browser <- new.env()
@@ -103,7 +103,7 @@ press_key <- function(browser, key) {
   do.call(browser$run, c(list("Input.dispatchKeyEvent", type = "keyUp"), event["key"]))
 }
 
-# What a screen reader is told: role and name of everything that has a name.
+# The tree for screen readers: role and name of everything that has a name.
 accessible_names <- function(browser) {
   nodes <- browser$run("Accessibility.getFullAXTree")$nodes
   nodes <- Filter(function(node) !isTRUE(node$ignored), nodes)

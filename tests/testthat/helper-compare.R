@@ -1,6 +1,6 @@
-# Plays a bandit of the package and the oracle side by side, choice by choice.
+# Plays a bandit of the package and the reference side by side, choice by choice.
 
-# Every kernel of the package with the oracle's formula for it, over d inputs.
+# Every kernel of the package with the reference's formula for it, over d inputs.
 compare_kernels <- function() {
   list(
     se = list(ours = kernel_se(0.3, 1.4), ref = ref_kernel_se(0.3, 1.4), d = 1),
@@ -32,7 +32,7 @@ worst_of <- function(worst, name, ours, ref) {
 }
 
 # One query by both. Chance (uniform play, Thompson) is taken from the bandit's own arm.
-# Returns the oracle's new state; stops when the arms differ, with both scores.
+# Returns the reference's new state; stops when the arms differ, with both scores.
 suggest_beside <- function(bandit, ref, context = NULL, number = 1, arms = seq_len(ref$n_arms)) {
   query <- bandit$suggest(context = context, arms = if (length(arms) < ref$n_arms) arms)
   point <- query$arm + (number - 1) * ref$n_arms
@@ -84,7 +84,7 @@ posterior_beside <- function(worst, bandit, ref, context = NULL, number = 1) {
   worst_of(worst, "sd", ours$sd, theirs$sd[here])
 }
 
-# History against what the oracle knew at each choice.
+# History against the reference's data at each choice.
 expect_history <- function(bandit, ref, tolerance = tol$engine, widths = TRUE) {
   h <- bandit$history()
   at <- function(name) vapply(ref$at_choice, function(a) as.numeric(a[[name]]), 0)

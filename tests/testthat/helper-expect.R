@@ -1,4 +1,4 @@
-# What plainly holds is passed at once, and everything else goes to testthat's own: its third edition looks for words
+# Clear successes pass at once, and everything else goes to testthat's functions: its third edition compares
 # that describe a difference before it asks whether there is one (2 to 3 ms each time, a tenth of the suite).
 
 expect_identical <- function(object, expected, info = NULL, label = label_of(substitute(object)),
@@ -47,7 +47,7 @@ passed <- function(object) {
 label_of <- function(expression) paste0("`", strtrim(deparse(expression)[1], 100), "`")
 
 # waldo's own rule for numbers, where nothing else can differ: the mean difference, divided by the mean size of what
-# is expected where that is above the tolerance.
+# is expected if that is above the tolerance.
 within_tolerance <- function(x, y, tolerance) {
   if (identical(x, y)) return(TRUE)
   if (!is.double(x) || !is.double(y) || is.null(tolerance) || length(x) != length(y) ||

@@ -57,14 +57,14 @@ hostile_request <- function(token) {
   ))()
 }
 
-# So many requests; `each`, called now and then, looks after the service. Returns the statuses of what was answered.
+# That number of requests; `each`, called now and then, checks the service. Returns the statuses of the answers.
 attack <- function(port, token, requests, each, every = 100) {
   held <- list()
   on.exit(for (one in held) close(one))
   statuses <- integer()
   for (k in seq_len(requests)) {
     request <- hostile_request(token)
-    # (A service that is full may refuse; that is the attacker's loss.)
+    # (A service that is full may reject requests of the attacker.)
     connection <- tryCatch(suppressWarnings(dial(port)), error = function(e) NULL)
     if (is.null(connection)) next
     suppressWarnings(try(writeBin(request$bytes, connection), silent = TRUE))

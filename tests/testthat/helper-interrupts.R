@@ -51,7 +51,7 @@ with_clock <- function(names, test) {
 strikes <- list(
   interrupt = function() {
     tools::pskill(Sys.getpid(), tools::SIGINT)
-    Sys.sleep(0)                                      # looks for interrupts, where they are not suspended
+    Sys.sleep(0)                                      # checks for interrupts, if they are not suspended
   },
   error = function() stop("struck")
 )

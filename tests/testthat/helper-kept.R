@@ -44,7 +44,7 @@ kept_reward <- function(kind, query) {
   round(sin(3 * sum(unlist(numbers))), 3) + query$id / 100
 }
 
-# Plain data that a reader can compare: the log, the posterior where it has looked, the next choice.
+# Plain data that can be compared: the log, the posterior at some points, the next choice.
 kept_facts <- function(bandit, kind) {
   history <- as.list(bandit$history())
   inputs <- intersect(bandit$config$domain$names, names(history))

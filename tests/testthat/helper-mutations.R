@@ -1,6 +1,6 @@
-# Random changes of objects and journals: what a damaged disk, another version or an enemy may have made of them.
+# Random changes of objects and journals, as by a damaged disk, another version or an attacker.
 
-# A value of any type in place of one, or one near it.
+# A value of any type instead of one, or one near it.
 mutated_value <- function(x) {
   odd <- list(NULL, NA, NA_real_, NaN, Inf, -Inf, 0, -1, 1L, -1L, 1e6, 1000000L, 1e308, 1e-320, "a", "", character(), numeric(), TRUE,
               list(), list(1), mean, quote(x), as.Date("2026-01-01"), matrix(0, 0, 0), 2^31, .Machine$integer.max, NA_integer_, raw(3))
@@ -97,7 +97,7 @@ fate_of <- function(code) {
 
 # ---- R objects of an enemy ------------------------------------------------------
 
-# Bytes as serialize(version = 2) would write them, put together by hand: R makes no promise for us to write.
+# Bytes as serialize(version = 2) would write them, composed by hand: R cannot be asked to write a promise.
 int_bytes <- function(...) writeBin(as.integer(c(...)), raw(), endian = "big")
 
 stream_of <- function(item) c(charToRaw("X\n"), int_bytes(2, 0x040202, 0x020300), item)
@@ -105,7 +105,7 @@ stream_of <- function(item) c(charToRaw("X\n"), int_bytes(2, 0x040202, 0x020300)
 # An R value as an item within a stream.
 quote_item <- function(x) serialize(x, NULL, version = 2)[-(1:14)]
 
-# Makes a file when R looks at its value, as R before 4.4 does with a promise in place of data (CVE-2024-27322).
+# Makes a file when R evaluates its value, as R before 4.4 does with a promise instead of data (CVE-2024-27322).
 promise_item <- function(witness) {
   c(int_bytes(bitwOr(5, 1024), 253, 252), quote_item(call("file.create", witness)))
 }

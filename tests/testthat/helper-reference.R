@@ -1,18 +1,18 @@
-# The oracle: a dense plain-R implementation of everything the package computes,
+# The reference: a dense plain-R implementation of everything the package computes,
 # written from the formulas alone (specs and papers), in base R, slow and simple.
 # Nothing here may call the package or follow its code: it is worth something
 # only while it is independent.
 #
-# Conventions. A "point" is a row of the Gram matrix `K` over all that can be
+# Conventions. A "point" is a row of the Gram matrix `K` over all points that can be
 # played (arm x context pairs, arms fastest). `noise` is one noise variance per
 # observation. All posteriors are refitted from scratch whenever they are asked.
 
 # ---- tolerances: the one table that every comparison uses -------------------
 # identity: two ways to write the same small calculation; replay: the log played
-# again; engine: two engines, or an engine and the oracle, after a whole run (the
-# oracle itself loses digits: its system has a condition number of T max k / noise);
+# again; engine: two engines, or an engine and the reference, after a whole run (the
+# reference itself loses digits: its system has a condition number of T max k / noise);
 # bound: slack for an inequality that holds exactly in real arithmetic;
-# p_value: what a chi-square test under a fixed seed must exceed.
+# p_value: the bound that a chi-square test under a fixed seed must exceed.
 tol <- list(identity = 1e-9, replay = 1e-10, engine = 1e-7, bound = 1e-8,
             iterative = 1e-5, p_value = 1e-3)
 
@@ -157,7 +157,7 @@ ref_draw_normal <- function(n, mean, cov) {
 
 # ---- maximal information gain -----------------------------------------------
 # Value after 1..rounds greedy choices of the largest posterior variance. (No slack for
-# ties here: with a slack of 1e-9 the values printed in the specification do not come out.)
+# ties here: with a slack of 1e-9 the values printed in the worked example do not come out.)
 ref_gain_greedy_path <- function(K, lambda, rounds) {
   rows <- integer()
   path <- numeric(rounds)
@@ -221,7 +221,7 @@ ref_gain_function <- function(f) function(info) f(info$t - 1)
 ref_gain_realized <- function() {
   function(info) ref_info_logdet(info) / 2
 }
-# Of the points the variance knows; a drifting prior has covariances of its own among them.
+# Of the points in the variance; a drifting prior has separate covariances among them.
 ref_info_logdet <- function(info) {
   if (is.null(info$K_known)) return(ref_logdet(info$K, info$rows, info$noise))
   ref_logdet(info$K_known, seq_len(nrow(info$K_known)), info$noise)
@@ -391,7 +391,7 @@ ref_policy <- function(kind, width = ref_width_constant(1), xi = 0) {
 ref_rounds_taken <- function(id, queries) ifelse(queries == id, 0, queries + 1 - id)
 
 # What the posterior may see of the queries: `observed`, `taken` (NA while pending).
-# Gives in_mean, in_variance and whether the value stands in for the reward.
+# Gives in_mean, in_variance and whether the value replaces the reward.
 ref_feedback <- function(pending, observed, taken) {
   all <- rep(TRUE, length(observed))
   switch(pending$rule,
@@ -422,7 +422,7 @@ ref_change_alarm <- function(K, rows, y, threshold, ridge, over = seq_len(nrow(K
   FALSE
 }
 
-# |U| <= xi sqrt(|H|); never for xi = 0, which stands for plain GP-UCB.
+# |U| <= xi sqrt(|H|); never for xi = 0, which is plain GP-UCB.
 ref_explores <- function(explore, uniform, history) explore > 0 && uniform <= explore * sqrt(history)
 
 # kind: detect (threshold, ridge; `over`: the points averaged over, NULL for all, "sampled" for
@@ -499,7 +499,7 @@ ref_queries <- function(b) length(b$rows)
 ref_current <- function(b) {
   start <- max(b$first, b$fresh)
   ids <- if (start > ref_queries(b)) integer() else start:ref_queries(b)
-  ids[!b$void[ids]]                     # what was withdrawn is as if it had not been asked
+  ids[!b$void[ids]]                     # withdrawn queries are as if they had not been asked
 }
 
 # What the posterior is made of right now: ids, targets, who is in mean and variance.
@@ -532,7 +532,7 @@ ref_bandit_fit <- function(b, v, which) {
   y <- y[kept]
   y[is.na(y)] <- 0                      # pending in a variance-only fit: any value will do
   t <- ref_queries(b) + 1
-  # A reward may have a noise variance of its own, which counts once it is known.
+  # A reward may have a separate noise variance, which counts once it is observed.
   own <- ifelse(v$known[which][kept] & !is.na(b$noise[ids]), b$noise[ids], b$lambda)
   noise <- ref_drift_noise(b$drift, own, t - ids)
   post <- if (b$drift$kind == "fade") {
@@ -579,7 +579,7 @@ ref_restart <- function(b) {
 }
 
 ref_end_epoch <- function(b) {
-  # Of the data in force: not from before a restart, and not what came too late to be known.
+  # Of the data in use: not from before a restart, and not rewards that came too late.
   v <- ref_visible(b)
   ids <- v$ids[v$known & v$ids >= b$epoch_first]
   g <- b$g[ids, , drop = FALSE]
@@ -596,8 +596,8 @@ ref_explores_now <- function(b) {
 }
 
 # The choice of the next query. `point`: the point really played where chance decides
-# (uniform exploration, Thompson sampling); it must be NULL where the oracle decides.
-# The state's last element of at_choice tells what the history must say.
+# (uniform exploration, Thompson sampling); it must be NULL where the reference decides.
+# The state's last element of at_choice has the expected values of the history.
 ref_suggest <- function(b, point = NULL, context = 1, arms = seq_len(b$n_arms)) {
   b <- ref_before_query(b)
   info <- ref_bandit_info(b, context, arms)
@@ -625,7 +625,7 @@ ref_record <- function(b, point, action, info) {
 
 ref_observe <- function(b, id, reward, g = NULL, noise = rep(NA, length(id))) {
   for (i in seq_along(id)) {
-    b$void[id[i]] <- FALSE                # what had failed may have a result after all
+    b$void[id[i]] <- FALSE                # a failed query may be observed after all
     b$noise[id[i]] <- noise[i]
     b$taken[id[i]] <- ref_rounds_taken(id[i], ref_queries(b))
     b$reward[id[i]] <- reward[i]
@@ -682,7 +682,7 @@ ref_add <- function(b, point, reward, g = NULL) {
   b
 }
 
-# ---- what a run cost --------------------------------------------------------
+# ---- regret of a run --------------------------------------------------------
 # f: true mean of each query's point; best: the optimum then; delay: rounds each reward takes; m: rounds
 # after which a reward is lost, and its query never counts for the simple regret.
 ref_ledger <- function(f, best, delay = rep(0, length(f)), g = NULL, m = Inf) {
@@ -734,7 +734,7 @@ ref_score_pims <- function(mean, sd, maximum) (mean - maximum) / sd
 # ---- expected improvement over a sampled maximum: its logarithm ----------------------
 ref_score_eims <- function(mean, sd, maximum) ref_log_ei(mean, sd, maximum)
 
-# ---- the specification's tiny example (guarantees.md) -----------------------------
+# ---- the worked example (guarantees.md) -----------------------------
 # Five arms, three rewards: everything there is a function of these.
 ref_tiny <- function() {
   x <- c(0, 0.25, 0.5, 0.75, 1)

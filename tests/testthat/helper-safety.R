@@ -34,7 +34,7 @@ bad_values <- list(
   never = list(1, "a", TRUE, list(), mean)    # arguments that must be NULL so far
 )
 
-# How a value shows in a message, where that is beyond dispute.
+# How a value is shown in a message, if that is unambiguous.
 shown_in_message <- function(value) {
   if (is.null(value)) return("NULL")
   if (is.function(value)) return("a function")
@@ -49,8 +49,8 @@ has_form_of_error <- function(text, argument) {
   any(vapply(sprintf(forms, argument), grepl, NA, text))
 }
 
-# "" if `code` ends in an error of ours about `argument`; otherwise what is wrong with it.
-# A good message says which argument, what was given and what is allowed.
+# "" if `code` ends in a gpbandits_error about `argument`; otherwise the fault.
+# A good message states the argument, the value given and the values allowed.
 fault_of_error <- function(code, argument, value, exact = TRUE) {
   error <- tryCatch({
     code
@@ -123,7 +123,7 @@ lines_in <- function(file) if (file.exists(file)) length(readLines(file, warn = 
 
 # ---- other processes ------------------------------------------------------------
 
-# A command of the shell, run as soon as this process has ended, however it went: what it has started ends with it.
+# A shell command, run as soon as this process has ended in any way: processes that it has started end with it.
 at_our_end <- function(command) {
   if (is.null(at_end_of_us$commands)) {
     # (Outside of the folder that R removes as it ends.)
@@ -132,9 +132,9 @@ at_our_end <- function(command) {
       paste("sh", shQuote(normalizePath(testthat::test_path("after.sh"))), pid, shQuote(at_end_of_us$commands),
             "</dev/null >/dev/null 2>&1")
     }
-    # (In a session of its own, so that what ends our group leaves it alone.)
+    # (In a separate session, so that a signal to our group does not reach it.)
     system(paste(if (nzchar(Sys.which("setsid"))) "setsid", run_after(Sys.getpid())), wait = FALSE)
-    # An orderly end waits for the commands: R CMD check looks for files that are left.
+    # A normal end waits for the commands: R CMD check searches for files that are left.
     ordered <- run_after("now")
     reg.finalizer(at_end_of_us, function(self) system(ordered), onexit = TRUE)
   }
@@ -142,7 +142,7 @@ at_our_end <- function(command) {
 }
 at_end_of_us <- new.env()
 
-# Runs R code in a fresh process that has the package; returns its standard output. `shell`: what the shell
+# Runs R code in a fresh process that has the package; returns its standard output. `shell`: commands that the shell
 # that starts it does first.
 run_child <- function(code, shell = "") {
   testthat::skip_on_os("windows")

@@ -1,4 +1,4 @@
-# A service in a process of its own (a forked one would share httpuv's thread).
+# A service in a separate process (a forked one would share httpuv's thread).
 # `...`: further arguments of bandit_service().
 start_service <- function(point, token, ...) await_service(begin_service(point, token, ...))
 
@@ -18,7 +18,7 @@ begin_service <- function(point, token, name = "b", trust = FALSE, ...) {
     "service <- do.call(bandit_service, c(list(store), settings$more))",
     "writeLines(c(service$url, Sys.getpid()), file.path(home, 'draft'))",
     "file.rename(file.path(home, 'draft'), file.path(home, 'ready'))",
-    # (It ends by itself once its owner has.)
+    # (It ends automatically once its owner has.)
     "while (tools::pskill(settings$owner, 0)) service$run(2)"), file.path(home, "service.R"))
   system2(file.path(R.home("bin"), "Rscript"), shQuote(c(file.path(home, "service.R"), home)), wait = FALSE,
           stdout = file.path(home, "output"), stderr = file.path(home, "output"))
@@ -34,7 +34,7 @@ await_service <- function(home) {
 
 # ---- clients that curl is too polite for -----------------------------------------------
 
-# A connection to a service on this machine, and what comes back on it until the service ends it (or `seconds` have
+# A connection to a service on this machine, and the bytes that come back until the service ends it (or `seconds` have
 # passed without a byte).
 dial <- function(port, seconds = 20) {
   socketConnection("127.0.0.1", port, open = "r+b", blocking = TRUE, timeout = seconds)
@@ -74,7 +74,7 @@ memory_of <- function(pid) {
   as.double(gsub("[^0-9]", "", line)) / 1024
 }
 
-# An interrupt first, so that the process can end by itself (and covr hears what it ran).
+# An interrupt first, so that the process can end normally (and covr records its calls).
 end_politely <- function(pid) {
   tools::pskill(pid, tools::SIGINT)
   for (k in 1:100) {

@@ -1,4 +1,4 @@
-# The sources beside the tests: articles, the front page, the site. (They are not in the installed package.)
+# The sources next to the tests: articles, the README, the site. (They are not in the installed package.)
 
 skip_without_sources <- function() {
   skip_on_cran()

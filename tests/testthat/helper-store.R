@@ -1,4 +1,4 @@
-# Databases for the tests of stores: SQLite in a file, and a PostgreSQL server of our own in a temporary
+# Databases for the tests of stores: SQLite in a file, and a separate PostgreSQL server in a temporary
 # directory, on a socket, where its binaries are there.
 
 store_packages <- function(...) all(vapply(c("DBI", "jsonlite", ...), requireNamespace, NA, quietly = TRUE))
@@ -19,7 +19,7 @@ postgres_lacks <- function() {
   postgres_here$lacks
 }
 
-# PostgreSQL refuses to run as root: there, as the user that Debian's package makes. A sanitizer's library is not for it.
+# PostgreSQL does not run as root: then it runs as the user of Debian's package, without a sanitizer's library.
 as_postgres <- function(program, arguments) system(postgres_command(program, arguments))
 
 postgres_command <- function(program, arguments) {
@@ -51,7 +51,7 @@ postgres_control <- function(action, mode = "fast") {
   as_postgres("pg_ctl", sprintf("-D %s/data %s", postgres_here$home, options))
 }
 
-# A database of its own for each test: list(kind, connect).
+# A separate database for each test: list(kind, connect).
 sqlite_location <- function() {
   file <- tempfile(fileext = ".db")
   list(kind = "sqlite", file = file,
@@ -95,7 +95,7 @@ small_postgres_location <- function() {
   })
 }
 
-# Where the tests of each database that the package knows take place, and why they cannot ("" if they can).
+# Folder or server for the tests of each registered database, and the reason if they cannot run ("" if they can).
 store_locations <- list(
   sqlite = list(make = sqlite_location, lacks = function() if (store_packages("RSQLite")) "" else "package RSQLite is not installed"),
   postgres = list(make = postgres_location, lacks = function() postgres_lacks())
@@ -180,7 +180,7 @@ live_in_store <- function(life, store) {
                        list(contexts = stored_contexts[[life$contexts]], store = store)))
 }
 
-# One event (or a call's events) after the other, each a function of the bandit: whatever may come to a replica by itself.
+# One event (or a call's events) after the other, each a function of the bandit: all events that a replica can get.
 events_of <- function(life) {
   outcome <- stored_outcomes[[life$outcome]]
   points <- stored_domains[[life$domain]]$points
@@ -204,8 +204,8 @@ events_of <- function(life) {
        more = function(b) b$suggest(2, context = context), last = function(b) record(b, 9:10, c(1, 0)))
 }
 
-# A step of a life: a query or two, some rewards in some order, at times data that nobody asked for. What happens
-# is drawn beforehand from R's generator.
+# A step of a run: a query or two, some rewards in some order, at times added data. The step
+# is drawn in advance from R's generator.
 store_step <- function(bandit) {
   context <- if (length(bandit$config$context_names)) sample(0:1, 1)
   g <- function(n) if (!is.null(bandit$config$constraints)) matrix(stats::rnorm(2 * n), n, 2)
@@ -281,7 +281,7 @@ restore_tables <- function(place, tables) {
   })
 }
 
-# Sys.time() is off by so many seconds, for everybody in this process.
+# Sys.time() is off by that number of seconds, for all callers in this process.
 with_clock_error <- function(seconds, code) {
   true <- base::Sys.time
   put <- function(clock) {
@@ -304,7 +304,7 @@ wait_for <- function(state) {
   invisible(TRUE)
 }
 
-# All leases are as old as if so many seconds had passed.
+# All leases are as old as if that number of seconds had passed.
 run_out <- function(place, seconds = 1000) tamper(place, "UPDATE gpb_lease SET expires = expires - ", seconds)
 
 lease_states <- function(place) tamper(place, "SELECT query, attempt, worker, state FROM gpb_lease ORDER BY query, attempt")
@@ -330,7 +330,7 @@ mined_bandit <- function(store, mine) {
   }))
 }
 
-# Ends a store's connection, whoever made it.
+# Ends a store's connection, whether the user or the package made it.
 cut_off <- function(place, connection) {
   if (place$kind == "sqlite") suppressWarnings(DBI::dbDisconnect(connection$con))
   else tamper(place, "SELECT pg_terminate_backend(", DBI::dbGetInfo(connection$con)$pid, ")")
@@ -354,7 +354,7 @@ asked_until_refused <- function(bandit) {
 
 fleet_box <- list(x1 = c(0, 1), x2 = c(0, 1))
 
-# What a fleet works on: a bandit, and its kernel by the book, of two data.frames of places.
+# The bandit of a fleet, and its kernel by formula, of two data.frames of points.
 fleet_kinds <- list(
   arms = list(make = function(...) gp_bucb(store_x, kernel_se(0.2), 0.01, ...), kernel = function(a, b) book_se(a$x1, b$x1, 0.2)),
   box = list(make = function(...) gp_bucb(fleet_box, kernel_se(0.3), 0.01, ...),
@@ -419,7 +419,7 @@ allow_rewards <- function(home, count) {
 }
 allowed_rewards <- function(home) as.double(readLines(file.path(home, "allowed")))
 
-# A process that stops itself (as SIGSTOP does) in the middle of its first transaction, then goes on. It is a worker
+# A process that stops itself (as SIGSTOP does) in the middle of its first transaction, then continues. It is a worker
 # of nobody's.
 fork_stopped <- function(place, work, ...) {
   parallel::mcparallel({
@@ -452,7 +452,7 @@ steadily <- function(code) {
   stop(value)
 }
 
-# On a connection of its own: nothing may be open where a process forks.
+# On a separate connection: nothing may be open when a process forks.
 count_rewards <- function(place) as.double(steadily(tamper(place, rewards_so_far)$n))
 rewards_so_far <- "SELECT COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1"
 
@@ -498,7 +498,7 @@ start_driver <- function(place, home, workers, evaluations, ...) {
   scan(pid, 0L, quiet = TRUE)
 }
 
-# Keeps so many workers at work until all is done; it takes over those of a driver before it. Without an owner it is over.
+# Keeps that number of workers running until all is done, and takes over those of an earlier driver. Ends with its owner.
 drive_fleet <- function(fleet) {
   begun <- 0
   # (What every worker would load for itself is loaded once, before they are forked.)
@@ -517,7 +517,7 @@ drive_fleet <- function(fleet) {
   }
 }
 
-# Blows to a fleet, each a function of the place, of the folder of its workers and of its kind.
+# Faults of a fleet, each a function of the database, of the folder of its workers and of its kind.
 fleet_blows <- list(
   restart = function(place, ...) if (place$kind == "postgres") postgres_control("restart"),
   crash = function(place, ...) if (place$kind == "postgres") postgres_control("restart", "immediate"),
@@ -528,7 +528,7 @@ fleet_blows <- list(
     Sys.sleep(1.5 * lease)
     tools::pskill(pid, tools::SIGCONT)
   },
-  # One that is stopped in the middle of a transaction. PostgreSQL goes on without it; SQLite waits for it.
+  # One that is stopped in the middle of a transaction. PostgreSQL continues without it; SQLite waits for it.
   frozen = function(place, home, kind, lease) {
     pid <- fork_stopped(place, function(store) fleet_work(store, kind, 0, lease), detached = TRUE)$pid
     wait_for(gpbandits:::is_stopped(pid))
@@ -540,8 +540,8 @@ fleet_blows <- list(
   }
 )
 
-# A fleet works on bandit "b" of a place; after `each` further rewards a worker is killed, and at equal steps the driver, and
-# one of the blows is struck. (Nothing is struck by the clock: on a slow machine as many die, and the fleet ends, too.)
+# A fleet works on bandit "b" of a database; after `each` further rewards a worker is killed, at equal steps the driver, and
+# one of the faults occurs. (Nothing depends on the clock: on a slow machine the same number die, and the fleet ends.)
 # What happened: evaluations a second, who was killed.
 fleet_under_fire <- function(place, evaluations, workers, each, drivers = 2, kind = "arms", blows = character(), lease = 0.3, ...) {
   home <- tempfile("fleet")
@@ -583,7 +583,7 @@ fleet_under_fire <- function(place, evaluations, workers, each, drivers = 2, kin
     Sys.sleep(0.1)
   }
   took <- proc.time()[["elapsed"]] - began
-  wait_for(length(alive_in(home)) == 0)                          # they see by themselves that nothing is left
+  wait_for(length(alive_in(home)) == 0)                          # they detect themselves that nothing is left
   list(per_second = evaluations / took, seconds = took, workers_killed = killed, drivers_killed = lost, blows = blows[seq_len(struck)])
 }
 
@@ -614,7 +614,7 @@ expect_whole_fleet <- function(place, bandit, evaluations, kind = "arms") {
   expect_equal(seen$mean, book_mean(history, points, fleet_kinds[[kind]]$kernel), tolerance = 1e-7)
 }
 
-# The posterior mean at these places from the log's rewards: rewards of one place are one observation of their mean.
+# The posterior mean at these points from the log's rewards: rewards of one point are one observation of their mean.
 book_mean <- function(history, points, kernel) {
   known <- history[!is.na(history$reward), ]
   key <- do.call(paste, lapply(known[intersect(c("x1", "x2", "rule", "z"), names(known))], function(x) if (is.numeric(x)) sprintf("%a", x) else x))

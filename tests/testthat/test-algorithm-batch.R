@@ -1,4 +1,4 @@
-# Guarded hallucination, GP-UCB-PE and TS-RSR against the oracle.
+# Guarded hallucination, GP-UCB-PE and TS-RSR against the reference.
 
 tiny_batch <- function(...) {
   tiny <- ref_tiny()
@@ -12,7 +12,7 @@ ref_asked_information <- function(K, known, asked, noise) {
   ref_information_gain(K, c(known, asked), noise) - ref_information_gain(K, known, noise)
 }
 
-test_that("the guard's numbers are the specification's", {
+test_that("the guard's information and widths equal those of the worked example", {
   tiny <- ref_tiny()
   expect_equal(ref_asked_information(tiny$K, tiny$rows, 2, tiny$noise), 1.514525, tolerance = 1e-6)
   expect_equal(ref_asked_information(tiny$K, c(tiny$rows, 2), 4, tiny$noise), 1.320106, tolerance = 1e-6)
@@ -26,14 +26,14 @@ test_that("the guard's numbers are the specification's", {
   expect_silent(b$suggest())
 })
 
-test_that("a batch beyond the guard is refused as a whole", {
+test_that("a batch that would exceed the guard is an error, and none of its queries is made", {
   b <- tiny_batch(policy_ucb(width_constant(2)), pending = pending_hallucinate(guard = 1))
   expect_error(b$suggest(2), "guard", class = "gpbandits_error")
   expect_equal(nrow(b$history()), 3)
   expect_equal(nrow(b$suggest()), 1)
 })
 
-test_that("widths are exp(guard) times as wide, and choices the oracle's", {
+test_that("with a guard, widths are multiplied by exp(guard), and choices equal the reference's", {
   set.seed(331)
   x <- sort(runif(12))
   K <- ref_kernel_se(0.25)(x)
@@ -49,7 +49,7 @@ test_that("widths are exp(guard) times as wide, and choices the oracle's", {
   }
 })
 
-test_that("sds without the pending queries are within exp(guard) of those with them", {
+test_that("standard deviations without the pending queries are at most exp(guard) times those with them", {
   set.seed(332)
   x <- ref_random_inputs(30, 2)
   K <- ref_kernel_matern(2.5, 0.4)(x)
@@ -76,7 +76,7 @@ test_that("sds without the pending queries are within exp(guard) of those with t
   expect_gt(checked, 3)
 })
 
-test_that("GP-UCB-PE plays the specification's batch", {
+test_that("GP-UCB-PE selects the batch of the worked example", {
   tiny <- ref_tiny()
   b <- gp_ucb_pe(tiny$x, kernel_se(0.3), tiny$noise, width = width_constant(2))
   b$add(arm = tiny$rows, reward = tiny$y)
@@ -92,7 +92,7 @@ ref_choose_pe <- function(K, known, y, asked, noise, width) {
   ref_argmax(sd, 1e-9)
 }
 
-test_that("GP-UCB-PE's batches are the oracle's", {
+test_that("batches of GP-UCB-PE equal the reference's", {
   set.seed(333)
   x <- sort(runif(20))
   K <- ref_kernel_se(0.15)(x)
@@ -120,7 +120,7 @@ test_that("GP-UCB-PE's batches are the oracle's", {
   expect_true(any(p$mean + 2 * width * p$sd < max(p$mean - width * p$sd)))
 })
 
-test_that("on a box GP-UCB-PE explores within the region", {
+test_that("on a box GP-UCB-PE explores within the region of possible maximisers", {
   b <- gp_ucb_pe(box_domain(0, 1), kernel_matern(2.5, 0.2), 0.001, width = width_constant(1))
   b$add(x = cbind(seq(0, 1, by = 0.1)), reward = 3 * sin(5 * seq(0, 1, by = 0.1)))
   known <- b$posterior(x = cbind(seq(0, 1, length.out = 2001)))
@@ -134,7 +134,7 @@ test_that("on a box GP-UCB-PE explores within the region", {
   expect_gt(b$history()$sd[13], max(sd[inside]) - 1e-4)
 })
 
-test_that("TS-RSR is PIMS with the pending queries known to the variance", {
+test_that("TS-RSR equals PIMS with an sd that includes the pending queries", {
   tiny <- ref_tiny()
   a <- ts_rsr(tiny$x, kernel_se(0.3), tiny$noise)
   b <- gp_bandit(tiny$x, kernel_se(0.3), tiny$noise, policy_pims(), pending = pending_hallucinate())
@@ -144,7 +144,7 @@ test_that("TS-RSR is PIMS with the pending queries known to the variance", {
   expect_identical(b$suggest(6), one)
 })
 
-test_that("a search with several evaluations under way waits where the guard says so", {
+test_that("a search with parallel evaluations waits while the guard is exceeded", {
   search <- list2env(list(redo = list(), todo = integer(), design = matrix(0, 0, 1), evaluations = 9, stopped = FALSE,
                           history = data.frame(reward = 1), scale = 1, centre = 0, origin = 0L, stop_when = NULL,
                           begun = Sys.time(), time_limit = Inf, resumed = 0L))
@@ -155,7 +155,7 @@ test_that("a search with several evaluations under way waits where the guard say
   expect_null(next_task(search, busy = 1))
 })
 
-test_that("bad guards and levels are refused", {
+test_that("invalid guards and levels are errors", {
   expect_error(pending_hallucinate(-1), class = "gpbandits_error")
   expect_error(pending_hallucinate("a"), class = "gpbandits_error")
   expect_error(gp_ucb_pe(box_domain(0, 1), kernel_se(1), 0.1), class = "gpbandits_error")

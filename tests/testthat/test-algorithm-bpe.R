@@ -1,6 +1,6 @@
 # Batched pure exploration, risk aversion, learned costs: numbers and choices from their descriptions.
 
-test_that("batch sizes and the width are the specification's", {
+test_that("batch sizes and the width equal those of the worked example", {
   expect_equal(bpe_sizes(1000), c(32, 179, 424, 365))
   expect_equal(cumsum(bpe_sizes(100))[1:3], c(10, 42, 99))       # (so the article "What is proven")
   b <- bpe(1:5, kernel_se(1), 0.01, rounds = 1000, B = 2, R = 0.1, delta = 0.1)
@@ -8,8 +8,8 @@ test_that("batch sizes and the width are the specification's", {
   expect_equal(b$history()$width, 3.997866, tolerance = 1e-6)
 })
 
-# One BPE life: batches by variance, eliminations by each batch's own rewards known by then.
-test_that("choices of BPE by rounds are the oracle's, with delays too", {
+# One run of BPE: batches by variance, eliminations by the rewards of each batch that have arrived by then.
+test_that("with wait = \"rounds\" choices of BPE equal the reference's, also with delays", {
   for (late in c(0, 3)) {
     set.seed(441)
     x <- sort(runif(25))
@@ -47,7 +47,7 @@ test_that("choices of BPE by rounds are the oracle's, with delays too", {
   }
 })
 
-test_that("by rewards a batch decides by exactly its own, plays freely while it waits, and asks again for what is lost", {
+test_that("with wait = \"rewards\" a batch uses exactly its own rewards, and lost queries are asked again", {
   set.seed(444)
   x <- sort(runif(25))
   K <- ref_kernel_se(0.15)(x)
@@ -79,7 +79,7 @@ test_that("by rewards a batch decides by exactly its own, plays freely while it 
       }
     }
     y <- f[batch] + rnorm(size, sd = 0.2)
-    # Rewards come in any order; until the last, others are played among what is left.
+    # Rewards come in any order; until the last one, other remaining candidates are queried.
     for (k in sample(size)) {
       if (size - k < 4) {
         q <- b$suggest()
@@ -101,7 +101,7 @@ test_that("by rewards a batch decides by exactly its own, plays freely while it 
   expect_true(b$best()$arm %in% alive)
 })
 
-test_that("BPE over a search space: conditions and levels that are described by numbers have columns of their own", {
+test_that("BPE runs on a search space with conditional inputs and levels that have features", {
   space <- search_space(a = param_real(0.01, 1, log = TRUE), b = param_factor(c("x", "y"), features = data.frame(p = 1:2)),
                         n = param_integer(1, 9, when = ~ b == "y"))
   for (variation in list(NULL, 1)) {
@@ -115,7 +115,7 @@ test_that("BPE over a search space: conditions and levels that are described by 
 
 # ---- drift of a known total: R-PERP's schedule ------------------------------------
 
-test_that("under drift BPE starts anew at R-PERP's pace, with the width of a design in random order", {
+test_that("with drift BPE restarts at R-PERP's interval, with the width for designs in random order", {
   start <- gpbandits:::rounds_of_start
   expect_equal(start(1000, 1, 8), 200)                          # 8^(1/3) 1000^(2/3)
   expect_equal(start(1000, 8, 8), 50)
@@ -140,7 +140,7 @@ test_that("under drift BPE starts anew at R-PERP's pace, with the width of a des
   }
 })
 
-test_that("a batch under drift is the design by variance in a random order; each start knows only itself", {
+test_that("with drift a batch is the variance design in random order, and each restart uses only its own data", {
   set.seed(447)
   x <- sort(runif(12))
   K <- ref_kernel_se(0.15)(x)
@@ -179,8 +179,8 @@ test_that("a batch under drift is the design by variance in a random order; each
   expect_gt(moved, 2)
 })
 
-# f turns slowly from one function to another, at a pace fixed beforehand: intervals for its mean over each batch, and the regret.
-test_that("under drift the intervals hold for the mean over each batch, and the dynamic regret is below its bound", {
+# f drifts from one function to another, at a rate fixed in advance: intervals for its mean over each batch, and regret.
+test_that("with drift the intervals cover the mean over each batch, and the dynamic regret is below its bound", {
   rounds <- by_level(300, 1500)
   lives <- by_level(3, 100)
   x <- seq(0, 1, length.out = 10)
@@ -225,7 +225,7 @@ test_that("under drift the intervals hold for the mean over each batch, and the 
 })
 
 # Bad rewards of good arms and good ones of bad arms are late: a batch that does not wait sees the world upside down.
-test_that("delays may depend on rewards where a batch waits for its own, and may not where it does not", {
+test_that("delays may depend on rewards with wait = \"rewards\", and invalidate the intervals with wait = \"rounds\"", {
   x <- seq(0, 1, length.out = 5)
   f <- c(0, 0.02, 0.04, 0.02, 0)
   lives <- by_level(3, 60)
@@ -249,7 +249,7 @@ test_that("delays may depend on rewards where a batch waits for its own, and may
   expect_gt(lost("rounds"), lives / 2)
 })
 
-test_that("with delays BPE's regret is below its bound, and the bound is a sum, batch by batch", {
+test_that("with delays the regret of BPE is below its bound, which is a sum over batches", {
   gain <- function(s) log1p(s)
   sizes <- bpe_sizes(40)
   ask <- function(wait) regret_bound("bpe", 40, gain, noise_var = 0.25, B = 1, R = 0.1, arms = 30, wait = wait)
@@ -277,7 +277,7 @@ test_that("with delays BPE's regret is below its bound, and the bound is a sum, 
   }
 })
 
-test_that("BPE by rounds plays longer batches where it is told, and refuses what is none", {
+test_that("extra rounds of BPE make its batches longer, and invalid numbers of rounds are errors", {
   b <- bpe(1:9, kernel_se(1), 0.1, rounds = 20, B = 1, R = 0.1, wait = "rounds", extra = 3)
   b$suggest(bpe_sizes(20)[1] + 3)
   expect_equal(b$memory$batch, 1)
@@ -289,7 +289,7 @@ test_that("BPE by rounds plays longer batches where it is told, and refuses what
   }
 })
 
-test_that("BPE goes on after its horizon, from a file, over a box, past given points", {
+test_that("BPE continues after its horizon, from a file, on a box, and after added points", {
   b <- bpe(box_domain(0, 1), kernel_se(0.2), 0.01, rounds = 6, B = 1, R = 0.1)
   b$add(x = 0.123, reward = 0.3)
   for (t in 2:12) b$observe(b$suggest()$id, 0)
@@ -300,7 +300,7 @@ test_that("BPE goes on after its horizon, from a file, over a box, past given po
   expect_error(bpe(1:3, kernel_se(1), 0.1, rounds = 5, B = 1), class = "gpbandits_error")
 })
 
-test_that("RAHBO's score of the tiny example is the specification's", {
+test_that("RAHBO's acquisition value equals that of the worked example", {
   tiny <- ref_tiny()
   score <- (tiny$mean + sqrt(2) * tiny$sd) - (c(.1, .2, .3, .2, .1) - sqrt(2) * .05)
   expect_equal(score, c(.312230, 1.228493, .899786, .899157, -.182801), tolerance = 1e-5)
@@ -318,7 +318,7 @@ ref_rahbo <- function(K, V, arm, y, noise, variance_noise, width) {
   list(f = f, upper = upper, lower = pmax(rho$mean - width * rho$sd, 0), at = at)
 }
 
-test_that("choices and recommendations of RAHBO are the oracle's", {
+test_that("choices and recommendations of RAHBO equal the reference's", {
   set.seed(442)
   x <- sort(runif(15))
   K <- ref_kernel_se(0.2)(x)
@@ -345,7 +345,7 @@ test_that("choices and recommendations of RAHBO are the oracle's", {
   expect_equal(unserialize(serialize(b, NULL))$suggest(), b$suggest())
 })
 
-test_that("BPE and other rules refuse what they cannot take, with the reason", {
+test_that("settings that BPE and other scripts do not support are errors that state the reason", {
   expect_error(bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, contexts = 1), "planned before the contexts", class = "gpbandits_error")
   for (make in list(function(...) bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, ...),
                     function(...) gp_ucb_lengthscale(1:5, kernel_se(1), 0.1, B = 1, R = 0.1, method = "balanced", ...),
@@ -355,7 +355,7 @@ test_that("BPE and other rules refuse what they cannot take, with the reason", {
   }
 })
 
-test_that("RAHBO runs on boxes, in contexts, with late rewards, and refuses bad settings", {
+test_that("RAHBO runs on boxes, with contexts and with late rewards, and invalid settings are errors", {
   b <- rahbo(box_domain(0, 1), kernel_se(0.3), 0.1, alpha = 1, variance_kernel = kernel_se(0.3, 0.02), repeats = 2)
   problem <- bandit_problem(box_domain(0, 1), function(x) x[, 1], noise = 0.2, delay = 3)
   set.seed(1)
@@ -371,7 +371,7 @@ test_that("RAHBO runs on boxes, in contexts, with late rewards, and refuses bad 
   expect_error(rahbo(1:3, kernel_se(1), 0.1, alpha = 1), class = "gpbandits_error")
 })
 
-test_that("improvement per learned cost is the oracle's", {
+test_that("expected improvement per learned cost equals the reference's", {
   set.seed(443)
   x <- sort(runif(20))
   K <- ref_kernel_se(0.2)(x)

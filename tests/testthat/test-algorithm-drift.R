@@ -1,5 +1,5 @@
-# Forgetting gradually: windows, weights and a drifting prior equal a fit from scratch to what is
-# kept, over arms in both engines and on boxes. (Random lives with them: test-bandit.R.)
+# Gradual forgetting: windows, weights and a drifting prior equal a fit from scratch to the data
+# that are kept, over arms in both engines and on boxes. (Random runs with them: test-bandit.R.)
 
 drift_rules <- list(
   window = list(change_oracle(window = 7), ref_drift("window", W = 7)),
@@ -45,7 +45,7 @@ for (engine in c("weights", "played")) {
   }
 }
 
-# On a box the points played are whatever the search finds: the oracle is told of them.
+# On a box the points come from a numerical search: the reference is given them.
 box_oracle <- function(b, kernel, noise, drift, t, test) {
   h <- b$history()
   known <- which(seq_len(nrow(h)) < t & !is.na(h$reward))
@@ -122,7 +122,7 @@ for (name in names(drift_rules)) {
   })
 }
 
-test_that("rules that forget nothing are no rules, and a window longer than the life is none either", {
+test_that("a window longer than the run and a rate of 0 change nothing", {
   x <- seq(0, 1, length.out = 30)
   problem <- bandit_problem(x, sin(6 * x), noise = 0.2)
   play <- function(...) {
@@ -135,7 +135,7 @@ test_that("rules that forget nothing are no rules, and a window longer than the 
   }
 })
 
-test_that("a window that must be fitted again each time, noise far below the prior, stays exact", {
+test_that("a window whose posterior is computed again each time is exact, also with very small noise", {
   set.seed(905)
   x <- sort(runif(70))
   K <- ref_kernel_matern(2.5, 0.3)(x)
@@ -155,7 +155,7 @@ test_that("a window that must be fitted again each time, noise far below the pri
   }
 })
 
-test_that("the paces follow the formula of the total variation", {
+test_that("restart intervals, windows and weights follow the formula of the total variation", {
   x <- seq(0, 1, length.out = 30)
   b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, "window", variation = 4, horizon = 400, gain = 16)
   expect_equal(b$config$changes$window, 20)
@@ -176,7 +176,7 @@ test_that("the paces follow the formula of the total variation", {
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, 20), "`forget`", class = "gpbandits_error")
 })
 
-test_that("restarts forget before the window does, and contexts are kept apart", {
+test_that("restarts discard more data than the window, and contexts keep their own data", {
   set.seed(906)
   x <- seq(0, 1, length.out = 6)
   z <- matrix(c(0, 1), 2)
@@ -191,9 +191,9 @@ test_that("restarts forget before the window does, and contexts are kept apart",
   }
 })
 
-# ---- what is proven of drift -----------------------------------------------------
+# ---- guarantees under drift -----------------------------------------------------
 
-test_that("in random order drift within a design is noise: the width for it holds, and no other order does", {
+test_that("drift within a design in random order acts as noise: the width for it covers, in other orders it does not", {
   w <- function(drift) {
     b <- gp_bandit(1:10, kernel_se(1), 0.01, policy_ei(), initial_design = 3)
     b$observe(b$suggest()$id, 0)
@@ -233,7 +233,7 @@ test_that("in random order drift within a design is noise: the width for it hold
   expect_true(all(plain))
 })
 
-test_that("a function that drifts as the kernel says: intervals hold, and regret is below the bound", {
+test_that("if the function drifts as the kernel states, intervals cover and the regret is below the bound", {
   x <- seq(0, 1, length.out = 30)
   rounds <- 60
   found <- vapply(seq_len(by_level(3, 60)), function(seed) {
@@ -261,7 +261,7 @@ test_that("a function that drifts as the kernel says: intervals hold, and regret
   for (k in 1:2) expect_gt(stats::binom.test(sum(found[k, ]), ncol(found), 0.1, "greater")$p.value, tol$p_value)
 })
 
-test_that("an event trigger restarts with probability delta at most where nothing changes", {
+test_that("without a change an event trigger restarts with probability at most delta", {
   x <- seq(0, 1, length.out = 30)
   lives <- by_level(8, 300)
   restarts <- sum(vapply(seq_len(lives), function(seed) {

@@ -1,11 +1,11 @@
-# Unknown lengthscales: the specification's numbers, the oracle's choices.
+# Unknown lengthscales: the worked example's numbers, the reference's choices.
 
 ref_suspected <- function(n, theta, theta0, rate) {
   gamma <- rate(n) / theta
   sqrt(n) * (sqrt(theta0 / theta) * sqrt(gamma) + gamma)
 }
 
-test_that("plays by suspected regret alone are the specification's", {
+test_that("choices by suspected regret equal those of the worked example", {
   rate <- function(n) log(n + 1)^2
   theta <- 0.6 * exp(-(0:2))
   ours <- theirs <- c(0, 0, 0)
@@ -19,7 +19,7 @@ test_that("plays by suspected regret alone are the specification's", {
   expect_equal(ours, theirs)
 })
 
-test_that("the test that drops a lengthscale is the specification's", {
+test_that("the test that discards a lengthscale equals that of the worked example", {
   xi <- 2 * 0.1^2 * log(2 * pi^2 * 8^2 / (3 * 0.1))
   expect_equal(xi, .166909, tolerance = 1e-5)
   expect_equal(c(.2 + 2 * .1 + sqrt(xi / 4), 1 - sqrt(xi / 4)), c(.604273, .795727), tolerance = 1e-5)
@@ -28,7 +28,7 @@ test_that("the test that drops a lengthscale is the specification's", {
 })
 
 # LB-GP-UCB from its description.
-test_that("choices of LB-GP-UCB are the oracle's", {
+test_that("choices of LB-GP-UCB equal the reference's", {
   set.seed(431)
   x <- seq(0, 1, length.out = 30)
   f <- sin(25 * x)
@@ -72,7 +72,7 @@ test_that("choices of LB-GP-UCB are the oracle's", {
   expect_gt(max(played), 3)
 })
 
-test_that("A-GP-UCB plays the last lengthscale that has come, at its own width", {
+test_that("A-GP-UCB uses the last lengthscale that g(t) allows, with its width", {
   set.seed(432)
   x <- seq(0, 1, length.out = 30)
   f <- sin(20 * x)
@@ -95,7 +95,7 @@ test_that("A-GP-UCB plays the last lengthscale that has come, at its own width",
   expect_gt(i, 0)
 })
 
-test_that("a too long lengthscale is overcome", {
+test_that("a lengthscale that is too long is replaced by a shorter one, and the maximum is found", {
   x <- seq(0, 1, length.out = 60)
   problem <- bandit_problem(x, sin(30 * x) * x, noise = 0.05)
   set.seed(433)
@@ -104,7 +104,7 @@ test_that("a too long lengthscale is overcome", {
   expect_lt(run$simple_regret[80], 0.05)
 })
 
-test_that("several inputs, boxes and contexts run, and bad settings are refused", {
+test_that("several inputs, boxes and contexts work, and invalid settings are errors", {
   b <- gp_ucb_lengthscale(box_domain(c(0, 0), c(1, 1)), kernel_se(c(1, 2)), 0.1, B = 1, R = 0.1, method = "balanced")
   expect_equal(length(b$config$model_settings), 1 + floor(2 * log(sqrt(1000))))
   expect_equal(b$config$model_settings[[2]]$kernel$lengthscale, c(1, 2) * exp(-1 / 2))
@@ -131,7 +131,7 @@ test_that("several inputs, boxes and contexts run, and bad settings are refused"
   expect_error(gp_ucb_lengthscale(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, refit = 3), class = "gpbandits_error")
 })
 
-test_that("rules whose settings hold functions have a journal where that is trusted, and go on from it", {
+test_that("settings that contain functions are written to a journal only with trust, and the run resumes from it", {
   x <- 0:10 / 10
   own <- kernel_function(function(X, Y) exp(-outer(X[, 1], Y[, 1], "-")^2 / 0.18))
   made <- list(

@@ -1,4 +1,4 @@
-# Level-set estimation over running intervals: the specification's numbers, the oracle's choices, the promise.
+# Level-set estimation by running intervals: the worked example, the reference's choices, the guarantee.
 
 ref_running <- function(n) list(lower = rep(-Inf, n), upper = rep(Inf, n))
 
@@ -31,7 +31,7 @@ tiny_lse <- function(level, accuracy, ...) {
   b
 }
 
-test_that("labels and choices of the tiny example are the specification's", {
+test_that("labels and choices equal those of the worked example", {
   tiny <- ref_tiny()
   C <- ref_narrow(ref_running(5), tiny, 2)
   expect_equal(pmin(C$upper - 0.4, 0.4 - C$lower)[c(2, 4)], c(.556743, .886079), tolerance = 1e-5)
@@ -79,7 +79,7 @@ for (implicit in c(FALSE, TRUE)) {
   })
 }
 
-test_that("labels are right to within the accuracy on draws from the prior, and a run ends when all have one", {
+test_that("labels of draws from the prior are correct to within the accuracy, and a run ends when all are labelled", {
   runs <- by_level(15, 200)
   x <- seq(0, 1, length.out = 30)
   wrong <- vapply(seq_len(runs), function(seed) {
@@ -96,7 +96,7 @@ test_that("labels are right to within the accuracy on draws from the prior, and 
   expect_gt(stats::binom.test(sum(wrong), runs, 0.1, "greater")$p.value, tol$p_value)
 })
 
-test_that("levels of a search space are of its places, with inputs that need not exist, and of a product's rows", {
+test_that("$levels() on a search space has NA for inputs that do not exist, and on a product the row number", {
   space <- search_space(p = param_logical(), al = param_real(0, 1, when = ~ p), x = param_real(0, 1))
   product <- product_domain(c(5, 7), list(u = c(0, 1)))
   for (domain in list(space, product)) {
@@ -114,7 +114,7 @@ test_that("levels of a search space are of its places, with inputs that need not
   expect_identical(found$x1, c(5, 7)[found$arm])
 })
 
-test_that("on a box the union counts the candidates, and labels are right at these", {
+test_that("on a box the union bound counts the candidates, and their labels are correct", {
   b <- gp_lse(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, 0.2, 0.3)
   at <- b$levels()$x
   n <- length(at)
@@ -142,7 +142,7 @@ test_that("on a box the union counts the candidates, and labels are right at the
   expect_gt(mean(outcome[2, ]), 0.9)
 })
 
-test_that("pending queries narrow no interval and a batch spreads", {
+test_that("pending queries narrow no interval, and a batch has different points", {
   tiny <- ref_tiny()
   b <- gp_lse(tiny$x, kernel_se(0.3), tiny$noise, 0.4, 0.1, width = width_constant(2), pending = pending_hallucinate())
   b$add(arm = tiny$rows, reward = tiny$y)
@@ -152,7 +152,7 @@ test_that("pending queries narrow no interval and a batch spreads", {
   expect_equal(b$levels(), before, tolerance = tol$identity)
 })
 
-test_that("an empty interval is counted, warned of, and forgotten", {
+test_that("an empty interval is counted, raises a warning, and is started again", {
   b <- gp_lse(1:3, kernel_se(0.5), 0.01, 0, 0.1, width = width_constant(1))
   b$add(arm = rep(2, 20), reward = rep(1, 20))
   b$suggest()
@@ -165,7 +165,7 @@ test_that("an empty interval is counted, warned of, and forgotten", {
   expect_output(print(unserialize(serialize(b, NULL))), "refuted    1 time")
 })
 
-test_that("contexts have intervals of their own", {
+test_that("each context has its own intervals", {
   b <- gp_lse(1:4, kernel_se(1), 0.01, 0, 0.1, width = width_constant(2), contexts = cbind(c(0, 5)))
   b$suggest(context = 0)
   b$observe(1, 1.5)
@@ -177,7 +177,7 @@ test_that("contexts have intervals of their own", {
   expect_error(b$levels(), class = "gpbandits_error")
 })
 
-test_that("on a box levels are about its candidates", {
+test_that("on a box $levels() has a row for each candidate", {
   b <- gp_lse(box_domain(0, 1), kernel_se(0.2), 0.01, 0.3, 0.1, width = width_constant(2))
   q <- b$suggest()
   found <- b$levels()
@@ -187,7 +187,7 @@ test_that("on a box levels are about its candidates", {
                class = "gpbandits_error")
 })
 
-test_that("bad levels are refused", {
+test_that("invalid levels are errors", {
   expect_error(gp_lse(1:3, kernel_se(1), 0.1, NA, 0.1), class = "gpbandits_error")
   expect_error(gp_lse(1:3, kernel_se(1), 0.1, 2, 0.1, implicit = TRUE), class = "gpbandits_error")
   expect_error(gp_lse(1:3, kernel_se(1), 0.1, 0, -1), class = "gpbandits_error")

@@ -1,4 +1,4 @@
-# Designs that do not look at rewards: their width, what they need, and what they promise.
+# Designs that do not depend on rewards: their width, size and guarantee.
 
 plan_level <- by_level(25, 300)
 
@@ -19,7 +19,7 @@ plan_rkhs <- function(K, B, parts = 8) {
   drop(K[, at] %*% weight) * B / sqrt(drop(weight %*% K[at, at] %*% weight))
 }
 
-test_that("the width is the specification's, and what is claimed of it", {
+test_that("the width and its claim equal those of the worked example", {
   w <- function(n, noise_var, ...) {
     b <- gp_bandit(seq_len(n), kernel_se(1), noise_var, policy_variance())
     b$add(arm = 1, reward = 0)
@@ -54,7 +54,7 @@ test_that("the width is the specification's, and what is claimed of it", {
   }
 })
 
-test_that("intervals hold at the end of a design, and the regret of the largest mean is within its bound", {
+test_that("intervals hold at the end of a design, and the regret at the largest mean is below its bound", {
   x <- seq(0, 1, length.out = 60)
   K <- ref_kernel_se(0.2)(x)
   asked <- gp_bandit(x, kernel_se(0.2), 0.01, policy_variance(), pending = pending_hallucinate())
@@ -80,11 +80,11 @@ test_that("intervals hold at the end of a design, and the regret of the largest 
   expect_gt(gain, 5)
 })
 
-test_that("a plan is as long as it takes and no longer, and its numbers are the specification's", {
+test_that("a plan has the smallest sufficient number of experiments, and equals the worked example", {
   x <- seq(0, 1, length.out = 60)
   K <- ref_kernel_se(0.2)(x)
   w <- sqrt(1 + 2 * log(2 * 60 / 0.1))
-  # (The specification breaks ties in other points: one more or less.)
+  # (The worked example breaks ties in other points: one more or less.)
   for (k in 1:3) {
     tolerance <- c(0.3, 0.2, 0.1)[k]
     plan <- plan_experiments(x, kernel_se(0.2), 0.01, tolerance, B = 1, R = 0.1)
@@ -112,7 +112,7 @@ test_that("a plan is as long as it takes and no longer, and its numbers are the 
                class = "gpbandits_error")
 })
 
-test_that("a box is covered: its maximum is no further above a place than was said, and a plan's promise holds", {
+test_that("on a box f between the grid points exceeds them by at most the reserved part of the tolerance", {
   plan <- plan_experiments(list(u = c(0, 2), v = c(1, 2)), kernel_se(c(0.8, 0.5)), 0.01, 1, B = 1, R = 0.1)
   m <- sqrt(plan$points)
   h <- c(2, 1) / (2 * m)
@@ -135,7 +135,7 @@ test_that("a box is covered: its maximum is no further above a place than was sa
   expect_gt(stats::binom.test(sum(missed), plan_level, 0.1, "greater")$p.value, tol$p_value)
 })
 
-test_that("where the ridge is small the bounds are the smaller ones", {
+test_that("for a small noise variance the smaller bounds are used", {
   x <- seq(0, 1, length.out = 60)
   K <- ref_kernel_se(0.2)(x)
   S <- K
@@ -169,7 +169,7 @@ test_that("where the ridge is small the bounds are the smaller ones", {
   }
 })
 
-test_that("a stop rule asks at the rounds that it was told, and a width for few looks insists on them", {
+test_that("a stop rule is applied at its rounds only, and width_fixed() needs them", {
   x <- seq(0, 1, length.out = 20)
   problem <- bandit_problem(x, sin(4 * x), noise = 0.1)
   make <- function() gp_bandit(x, kernel_se(0.4), 0.01, policy_variance())
@@ -196,9 +196,9 @@ half_at <- function(intervals, x, kernel, noise, arms, ...) {
   gpbandits:::half_widths(intervals, finite_domain(x), kernel, noise, arms, width_fixed(...), NA)
 }
 
-test_that("exact, normal and simulated half-widths are the specification's", {
+test_that("the exact, Gaussian and simulated half-widths equal those of the worked example", {
   x <- (0:4) / 4
-  # (Tiny of the specification, B = 1, R = .1.)
+  # (Tiny of the worked example, B = 1, R = .1.)
   exact <- half_at("exact", x, kernel_se(0.3), 0.01, c(1, 3, 5), B = 1, R = 0.1)
   expect_equal(exact[1:3], c(0.3105, 0.6835, 0.3106), tolerance = 2e-4)
   # An experiment per row is a point with its number of experiments.
@@ -228,7 +228,7 @@ test_that("exact, normal and simulated half-widths are the specification's", {
   expect_equal(q[["simulated"]], 2.71, tolerance = 0.03)
 })
 
-test_that("sharper intervals need fewer experiments, hold, and leave the random numbers alone", {
+test_that("sharper intervals need fewer experiments, cover, and do not change R's random numbers", {
   x <- seq(0, 1, length.out = 60)
   K <- ref_kernel_se(0.2)(x)
   set.seed(32)

@@ -1,4 +1,4 @@
-# Safety: safe sets, maximisers and expanders against their formulas, the specification's numbers, and the promise.
+# Safety: safe sets, maximisers and expanders against their formulas, the worked example, and the guarantee.
 
 tiny_safe <- function(maker = safe_opt, threshold, seed = 3, ...) {
   tiny <- ref_tiny()
@@ -10,7 +10,7 @@ tiny_safe <- function(maker = safe_opt, threshold, seed = 3, ...) {
 # Of queries, as the log numbers them.
 logged_phases <- function(b) as.environment(b)$queries$phase[b$history()$id]
 
-test_that("the safe sets of the tiny example are the specification's", {
+test_that("the safe sets equal those of the worked example", {
   b <- tiny_safe(threshold = -0.48)
   found <- b$safe()
   expect_equal(which(found$safe), 1:3)
@@ -57,7 +57,7 @@ ref_safe_round <- function(functions, safety, h, seed, rows, here = rep(TRUE, nr
        play = ref_argmax(ifelse(maximiser | expander, width, -Inf), 1e-9))
 }
 
-test_that("choices of SafeOpt on its own function are the oracle's", {
+test_that("choices of SafeOpt with f as the safety function equal the reference's", {
   set.seed(421)
   x <- seq(0, 1, length.out = 25)
   K <- ref_kernel_se(0.2)(x)
@@ -78,7 +78,7 @@ test_that("choices of SafeOpt on its own function are the oracle's", {
   expect_gt(sum(b$safe()$safe), 4)
 })
 
-test_that("with two safety functions, one of other scale, choices are the oracle's", {
+test_that("with two safety functions of different scales choices equal the reference's", {
   set.seed(422)
   x <- seq(0, 1, length.out = 20)
   K <- ref_kernel_se(0.2)(x)
@@ -104,7 +104,7 @@ test_that("with two safety functions, one of other scale, choices are the oracle
   expect_equal(unserialize(serialize(b, NULL))$suggest(), b$suggest())
 })
 
-test_that("in contexts, known or not, choices are the oracle's of the round's context", {
+test_that("with contexts, listed or open, choices equal the reference's in the context of the round", {
   x <- seq(0, 1, length.out = 12)
   z <- c(0.1, 0.6)
   pairs <- as.matrix(expand.grid(x = x, z = z))
@@ -138,7 +138,7 @@ test_that("in contexts, known or not, choices are the oracle's of the round's co
   expect_true(all(box$safe(0.3)$lower[box$safe(0.3)$safe] >= -2 | seq_len(sum(box$safe(0.3)$safe)) == 1))
 })
 
-test_that("no place is played whose lower bound was under the threshold, but for the seed", {
+test_that("except for the seed, every evaluated point has a lower bound above the threshold", {
   x <- seq(0, 1, length.out = 40)
   for (maker in list(safe_opt, function(...) safe_opt(..., method = "stageopt", accuracy = 0.2))) for (lipschitz in list(NULL, 8)) {
     set.seed(423)
@@ -156,7 +156,7 @@ test_that("no place is played whose lower bound was under the threshold, but for
   }
 })
 
-test_that("on draws from the prior unsafe plays are as rare as promised", {
+test_that("on functions drawn from the prior unsafe evaluations are at most as frequent as delta", {
   runs <- by_level(15, 1000)
   x <- seq(0, 1, length.out = 20)
   outcome <- vapply(seq_len(runs), function(seed) {
@@ -172,7 +172,7 @@ test_that("on draws from the prior unsafe plays are as rare as promised", {
   expect_gt(mean(outcome["found", ]), 0.3)
 })
 
-test_that("on a box the seed and spread points are played", {
+test_that("on a box the seed and spread points are evaluated", {
   b <- safe_opt(box_domain(c(a = 0, b = 1), c(a = 1, b = 3)), kernel_se(0.5), 0.01, threshold = -0.5,
                 seed = cbind(a = c(0.5, 0.6), b = 2), width = width_constant(2))
   first <- b$suggest()
@@ -190,7 +190,7 @@ test_that("on a box the seed and spread points are played", {
   expect_gt(max(logged_phases(stage)), 5)     # those of its second stage
 })
 
-test_that("safety functions that are a problem's constraints run, with late rewards and a journal", {
+test_that("safety functions that are constraints of a problem work with late rewards and a journal", {
   x <- seq(0, 1, length.out = 20)
   problem <- bandit_problem(x, sin(6 * x), noise = 0.1, delay = 2, constraints = cbind(x - 0.5))
   path <- tempfile()
@@ -204,7 +204,7 @@ test_that("safety functions that are a problem's constraints run, with late rewa
   expect_true("violation1" %in% names(as.data.frame(run_bandit(plain, problem, 5))))
 })
 
-test_that("bad safety is refused", {
+test_that("invalid safety settings are errors", {
   make <- function(...) safe_opt(1:5, kernel_se(1), 0.1, ..., width = width_constant(2))
   expect_error(make(threshold = NA, seed = 1), class = "gpbandits_error")
   expect_error(make(threshold = c(0, 1), seed = 1), class = "gpbandits_error")
@@ -226,7 +226,7 @@ test_that("bad safety is refused", {
                class = "gpbandits_error")
 })
 
-test_that("without `B` and `R` the widths are those of draws from the prior, delta shared", {
+test_that("without `B` and `R` the widths are those for functions drawn from the prior, with equal parts of delta", {
   x <- seq(0, 1, length.out = 20)
   width_of <- function(maker, ...) {
     b <- maker(x, kernel_se(0.2), 0.01, threshold = 0, seed = 3, ..., delta = 0.2)
@@ -238,7 +238,7 @@ test_that("without `B` and `R` the widths are those of draws from the prior, del
   expect_equal(width_of(safe_opt, safety = "g1"), sqrt(2 * log(20 * pi^2 / (6 * 0.1))))
 })
 
-test_that("StageOpt expands by default down to half of a prior standard deviation", {
+test_that("by default StageOpt expands until no interval is wider than half a prior standard deviation", {
   phases <- function(accuracy) {
     x <- seq(0, 1, length.out = 20)
     b <- safe_opt(x, kernel_se(0.2, variance = 4), 0.04, method = "stageopt", threshold = -2, seed = 3,
@@ -252,7 +252,7 @@ test_that("StageOpt expands by default down to half of a prior standard deviatio
 
 # ---- safety by rewards alone ----------------------------------------------------
 
-# The specification's rules, written down once more: bounds of places played, then of all.
+# The rules once more in plain R: bounds of evaluated points, then of all.
 ref_data_safe <- function(x, h, L, seed, arm, y, E = NULL, R = NULL, delta = 0.1) {
   lower <- rep(-Inf, length(x))
   rank <- m <- total <- numeric(length(x))
@@ -268,7 +268,7 @@ ref_data_safe <- function(x, h, L, seed, arm, y, E = NULL, R = NULL, delta = 0.1
   seq_along(x) %in% seed | apply(outer(lower, rep(1, length(x))) - L * abs(outer(x, x, "-")), 2, max) >= h
 }
 
-test_that("the safe set of rewards alone is that of its formula, with either noise", {
+test_that("the safe set by rewards equals its formula, for bounded and for sub-Gaussian noise", {
   x <- seq(0, 1, length.out = 30)
   for (noise in list(list(noise_bound = 0.1), list(R = 0.1))) {
     set.seed(451)
@@ -297,7 +297,7 @@ test_that("the safe set of rewards alone is that of its formula, with either noi
   }
 })
 
-test_that("several safety functions each need a reward that is near enough; inputs are measured in all directions", {
+test_that("every safety function needs a reward that is close enough, with distances over all inputs", {
   set.seed(452)
   grid <- as.matrix(expand.grid(u = seq(0, 1, 0.25), v = seq(0, 2, 0.5)))
   g <- cbind(1 - grid[, "u"], 2 - grid[, "v"])
@@ -316,7 +316,7 @@ test_that("several safety functions each need a reward that is near enough; inpu
   expect_gt(length(unique(arm)), 3)
 })
 
-test_that("by rewards alone no unsafe place is ever played, whatever the model, its width or its fit", {
+test_that("with by = \"data\" no unsafe point is evaluated, whatever the model, its width or its fit", {
   x <- seq(0, 1, length.out = 40)
   K <- ref_kernel_se(0.15)(x)
   lives <- by_level(6, 60)
@@ -341,7 +341,7 @@ test_that("by rewards alone no unsafe place is ever played, whatever the model, 
   expect_gt(mean(reached), 0.2)
 })
 
-test_that("safety by data asks for what it needs and refuses what it does not", {
+test_that("with by = \"data\" missing and unused arguments are errors", {
   x <- 1:5
   make <- function(...) safe_opt(x, kernel_se(1), 0.1, threshold = 0, seed = 2, ...)
   refused <- function(argument, ...) {
@@ -374,7 +374,7 @@ ref_norm_lower <- function(K, rows, y, R, delta, lambda, alpha = lambda * 4^(-3:
   sqrt(max(0, vapply(alpha, function(a) A(a) - R2 / a, 0)))
 }
 
-test_that("the norm's lower bound is the specification's and its formula's", {
+test_that("the lower bound of the norm equals its formula and the worked example", {
   tiny <- ref_tiny()
   b <- gp_ucb(tiny$x, kernel_se(0.3), 0.01, width = width_amm(0.6, 0.1))
   expect_equal(norm_check(b)$lower, c(f = 0))
@@ -423,7 +423,7 @@ test_that("the norm's lower bound is the specification's and its formula's", {
   expect_error(norm_check(baseline_constrained("oco", list(u = c(0, 1)))), class = "gpbandits_error")
 })
 
-test_that("the lower bound is below the norm in all rounds, and finds out what is far too small", {
+test_that("the lower bound is below the norm in all rounds, and detects a norm bound that is far too small", {
   x <- seq(0, 1, length.out = 40)
   K <- ref_kernel_se(0.15)(x)
   lives <- by_level(10, 150)
@@ -445,7 +445,7 @@ test_that("the lower bound is below the norm in all rounds, and finds out what i
   expect_gt(mean(found[2, (seq_len(lives) %% 2) == 1]), 0.9)
 })
 
-test_that("a norm that is refuted leaves the seeds, says so once, and a corrected reward begins anew", {
+test_that("a refuted norm bound leaves only the seeds, with one warning, until a reward is corrected", {
   x <- seq(0, 1, length.out = 40)
   f <- 4 * sin(9 * x)
   make <- function(...) safe_opt(x, kernel_se(0.15), 0.01, threshold = -1, seed = c(5, 9), B = 0.5, R = 0.1, ...)
@@ -484,7 +484,7 @@ expect_alike <- function(core, rule, f, rounds = 12, reported_rule = function(b,
   expect_equal(core$best()$arm, rule$best()$arm)
 }
 
-test_that("the script chooses as the policy does, and columns are outcomes", {
+test_that("the algorithm in R selects the same points as the core's policy, and constraint columns are outcomes", {
   x <- seq(0, 1, length.out = 30)
   f <- function(x) sin(7 * x) + 0.05 * cos(40 * x)
   for (more in list(list(), list(lipschitz = 6), list(method = "stageopt", accuracy = 0.4),
@@ -507,7 +507,7 @@ test_that("the script chooses as the policy does, and columns are outcomes", {
   }
 })
 
-test_that("outcomes with limits say what is safe, as constraint columns do", {
+test_that("outcomes with limits define safety as constraint columns do", {
   x <- seq(0, 1, length.out = 25)
   f <- function(x) sin(6 * x)
   g <- function(x) cbind(0.8 - x, 2 * x - 1)
@@ -544,7 +544,7 @@ test_that("outcomes with limits say what is safe, as constraint columns do", {
   refused("store", threshold = 0, safety = "g1", constraint_width = width_constant(2), store = 1)
 })
 
-test_that("what is to be small is as its negative is", {
+test_that("an outcome with an upper limit gives the same choices as its negative with a lower limit", {
   x <- seq(0, 1, length.out = 20)
   make <- function(cost) {
     safe_opt(x, kernel_se(0.2), 0.01, seed = 3, width = 2, outcomes = list(cost = cost, heat = at_most(0.7)))
@@ -560,7 +560,7 @@ test_that("what is to be small is as its negative is", {
   expect_equal(down$safe()[c("lower", "upper")], stats::setNames(-up$safe()[c("upper", "lower")], c("lower", "upper")))
 })
 
-test_that("phases are in the log: a second stage goes on wherever the bandit is opened again", {
+test_that("phases are in the event log, so StageOpt resumes in its second stage", {
   x <- seq(0, 1, length.out = 20)
   f <- sin(7 * x)
   make <- function(...) safe_opt(x, kernel_se(0.2), 0.01, threshold = -0.4, seed = 5, width = 2, method = "stageopt",
@@ -603,7 +603,7 @@ test_that("phases are in the log: a second stage goes on wherever the bandit is 
   expect_error(spoilt$suggest(), class = "gpbandits_error")
 })
 
-test_that("queries of a batch are safe by the rewards that are known, and go by the sd that knows those before", {
+test_that("a batch is safe by the observed rewards, and its points differ because the sd includes pending queries", {
   x <- seq(0, 1, length.out = 40)
   f <- sin(6 * x)
   K <- ref_kernel_se(0.2)(x)
@@ -633,7 +633,7 @@ test_that("queries of a batch are safe by the rewards that are known, and go by 
   expect_false(b$certificate(stop_stalled(100))$certified)
 })
 
-test_that("on a box seeds are candidates as they are, and the best of the others is played", {
+test_that("on a box seeds are exact candidates, and the best of the other candidates is evaluated", {
   seed <- cbind(u = c(0.301, 0.32), v = c(1.7, 1.703))
   b <- safe_opt(box_domain(c(u = 0, v = 1), c(u = 1, v = 2)), kernel_se(c(0.4, 0.6)), 0.01, threshold = -0.5,
                 seed = seed, width = 2, pending = pending_hallucinate())

@@ -1,11 +1,11 @@
-# New arms in a running bandit: it knows what one knows that had them from the start and could not play them.
+# New arms in a running bandit: it equals one that had them from the start and could not select them.
 
 old_x <- c(0.05, 0.3, 0.55, 0.8)
 new_x <- c(0.15, 0.42, 0.93)
 whole_x <- c(old_x, new_x)
 wave <- function(x, z = 0) sin(7 * x + z)
 
-# Lives beside each other: `grow` gets its arms in between, `all` has them and is told which it may play. Returns both.
+# Two runs in parallel: `grow` gets its arms in between, `all` has them and a list of eligible ones. Returns both.
 lives_of_growth <- function(make, contexts = NULL, rounds = c(6, 6, 4), late = TRUE) {
   grow <- make(old_x)
   all <- make(whole_x)
@@ -48,7 +48,7 @@ expect_same_knowledge <- function(grow, all, context = NULL, tolerance = tol$eng
   expect_equal(mine$sd, theirs$sd, tolerance = tolerance)
 }
 
-test_that("the posterior and the choices are those of a bandit that had the arms and could not play them", {
+test_that("posterior and choices equal those of a bandit that had the new arms from the start without using them", {
   k <- kernel_matern(2.5, 0.3)
   ucb <- policy_ucb(width_constant(2))
   makers <- list(
@@ -73,11 +73,11 @@ test_that("the posterior and the choices are those of a bandit that had the arms
   }
   open <- lives_of_growth(function(x) gp_bandit(x, k, 0.02, ucb, contexts = "z"), contexts = c(0, 0.5, 1))
   expect_same_knowledge(open$grow, open$all, open$context)
-  # Known contexts: the rows of the table are counted anew.
+  # Listed contexts: the rows of the table get new numbers.
   listed <- lives_of_growth(function(x) gp_bandit(x, k, 0.02, ucb, contexts = cbind(z = c(0, 0.5, 1)), pending = pending_hallucinate()),
                             contexts = c(0, 0.5, 1))
   for (z in c(0, 0.5, 1)) expect_same_knowledge(listed$grow, listed$all, z)
-  # Against the oracle in plain R.
+  # Against the reference in plain R.
   lives <- lives_of_growth(makers$weights)
   h <- lives$grow$history()
   seen <- !is.na(h$reward)
@@ -87,7 +87,7 @@ test_that("the posterior and the choices are those of a bandit that had the arms
   expect_equal(lives$grow$posterior()$sd, ref$sd, tolerance = tol$engine)
 })
 
-test_that("long-term constraints, Thompson sampling and refits go on over the new arms", {
+test_that("long-term constraints, Thompson sampling and refits include the new arms", {
   k <- kernel_matern(2.5, 0.3)
   grow <- gp_bandit(old_x, k, 0.02, policy_ucb(width_constant(2)), constraints = constraints_noiseless(epoch = 4))
   all <- gp_bandit(whole_x, k, 0.02, policy_ucb(width_constant(2)), constraints = constraints_noiseless(epoch = 4))
@@ -117,7 +117,7 @@ test_that("long-term constraints, Thompson sampling and refits go on over the ne
   expect_equal(again$posterior(), fitted$posterior(), tolerance = tol$replay)
 })
 
-test_that("files, journals, JSON and copies have the new arms, to the bit", {
+test_that("files, journals, JSON and copies contain the new arms, to the bit", {
   make <- function(...) {
     gp_bandit(data.frame(x1 = old_x, row.names = c("a", "b", "c", "d")), kernel_matern(2.5, 0.3), 0.02,
               policy_ts(width_constant(1)), mean = c(a = 0.1, b = 0, c = 0.2, d = 0), ...)
@@ -169,7 +169,7 @@ test_that("files, journals, JSON and copies have the new arms, to the bit", {
   expect_true(all(p > 0 & p <= 1, na.rm = TRUE))
 })
 
-test_that("arms that come are in a store's log, on both databases", {
+test_that("added arms are in the log of a store, on SQLite and PostgreSQL", {
   on_databases(function(point) {
     first <- gp_ucb(data.frame(x1 = old_x, row.names = letters[1:4]), kernel_se(0.3), 0.02, mean = c(a = 0.1, b = 0, c = 0.2, d = 0),
                     store = store_at(point, seed = 1))
@@ -177,7 +177,7 @@ test_that("arms that come are in a store's log, on both databases", {
     q <- first$suggest()
     first$add_arms(data.frame(x1 = new_x[1:2], row.names = c("e", "f")), mean = c(0.3, 0.4))
     first$add(arm = "f", reward = 0.4)
-    # In one reading: rows from before, the arms, and a query at one of them.
+    # In one step: rows from before, the arms, and a query at one of them.
     second$catch_up()
     same <- function(x, y) {
       expect_identical(x$history(), y$history())
@@ -192,7 +192,7 @@ test_that("arms that come are in a store's log, on both databases", {
   })
 })
 
-test_that("widths follow the number of arms", {
+test_that("widths use the current number of arms", {
   b <- gp_ucb(old_x, kernel_se(0.3), 0.02, width = width_srinivas_finite(0.1))
   all <- gp_ucb(whole_x, kernel_se(0.3), 0.02, width = width_srinivas_finite(0.1))
   width <- function(n, t) sqrt(2 * log(n * t^2 * pi^2 / 0.6))
@@ -206,7 +206,7 @@ test_that("widths follow the number of arms", {
   expect_equal(b$certificate()$gap, all$certificate()$gap)
 })
 
-test_that("what cannot take new arms says so, and nothing changes", {
+test_that("adding arms to a bandit that does not support it is an error that states the reason and changes nothing", {
   refused <- function(b, x = 0.5, words = "`?x`?", ...) {
     before <- list(b$config, b$history(), nrow(b$posterior()))
     expect_error(b$add_arms(x, ...), words, class = "gpbandits_error")
@@ -236,7 +236,7 @@ test_that("what cannot take new arms says so, and nothing changes", {
   refused_many <- tryCatch(many$add_arms(1000 + seq_len(20)), error = identity)
   expect_s3_class(refused_many, "gpbandits_error")
   expect_match(conditionMessage(refused_many), "50000")
-  # A forged event is damage.
+  # An invalid event is damage.
   b <- plain()
   b$suggest()
   b$add_arms(0.42)
@@ -248,7 +248,7 @@ test_that("what cannot take new arms says so, and nothing changes", {
   expect_error(forged$history(), "damaged", class = "gpbandits_error")
 })
 
-test_that("arms in a store's rows that are none are refused, and leave a replica as it was", {
+test_that("invalid arms in a store's rows are an error, and the replica stays as it was", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   file <- tempfile(fileext = ".sqlite")
   b <- gp_ucb(old_x, kernel_se(0.3), 0.02, store = bandit_store(file, "s", seed = 1))

@@ -3,7 +3,7 @@
 arms_x <- seq(0, 1, length.out = 9)
 arms_kernel <- kernel_matern(2.5, 0.3)
 
-test_that("with arms that come and go, choices are the oracle's, in every policy and engine", {
+test_that("with eligible arms choices equal the reference's, for every policy and engine", {
   kinds <- list(ucb = list(policy_ucb(width_constant(1.5)), ref_policy("ucb", ref_width_constant(1.5))),
                 ei = list(policy_ei(), ref_policy("ei")), pi = list(policy_pi(0.05), ref_policy("pi", xi = 0.05)),
                 mean = list(policy_mean(), ref_policy("mean")), variance = list(policy_variance(), ref_policy("variance")))
@@ -30,7 +30,7 @@ test_that("with arms that come and go, choices are the oracle's, in every policy
   }
 })
 
-test_that("nobody plays an arm that is not eligible, whatever chooses", {
+test_that("no policy, exploration or design selects an arm that is not eligible", {
   skip_on_cran()
   policies <- list(policy_ts(1), policy_mes(), policy_pims(), policy_straddle(0), policy_uniform(), policy_ucb(width_irgp()),
                    policy_function(function(mean, sd, round) -mean))
@@ -53,7 +53,7 @@ test_that("nobody plays an arm that is not eligible, whatever chooses", {
   expect_gt(stats::chisq.test(tabulate(match(played, c(3, 8)), 2))$p.value, tol$p_value)
 })
 
-test_that("all arms are the same as no `arms`; names serve as numbers do", {
+test_that("all arms are the same as no `arms`, and names work like numbers", {
   ask <- function(...) {
     set.seed(4)
     b <- gp_bandit(data.frame(name = letters[1:9], x = arms_x), arms_kernel, 0.05, policy_ts(1))
@@ -65,7 +65,7 @@ test_that("all arms are the same as no `arms`; names serve as numbers do", {
   expect_identical(ask(arms = 4)$arm, rep(4L, 5))
 })
 
-test_that("the log holds the eligible arms: replays, copies, journals and refits", {
+test_that("the log holds the eligible arms, for replays, copies, journals and refits", {
   file <- tempfile()
   on.exit(unlink(file))
   b <- gp_bandit(arms_x, arms_kernel, 0.05, policy_ei(), pending = pending_hallucinate(), refit = refit_every(3), journal = file)
@@ -89,7 +89,7 @@ test_that("the log holds the eligible arms: replays, copies, journals and refits
   expect_identical(sum(grepl(";a 3 1-3,7,9;", lines, fixed = TRUE)), 1L)
 })
 
-test_that("a store hands the eligible arms on", {
+test_that("a store passes the eligible arms to other processes", {
   skip_if_not_installed("RSQLite")
   path <- tempfile(fileext = ".sqlite")
   on.exit(unlink(path))
@@ -103,7 +103,7 @@ test_that("a store hands the eligible arms on", {
   expect_identical(b$suggest(2, arms = c(4, 6), worker = "w", lease = 60)$id, first$id)
 })
 
-test_that("bad arms are refused and nothing changes", {
+test_that("invalid arms are errors that change nothing", {
   b <- gp_ucb(arms_x, arms_kernel, 0.05)
   for (arms in list(0, 10, 1.5, NA, "a", integer(), TRUE, list(1), Inf)) {
     expect_error(b$suggest(arms = arms), "`arms` must be", class = "gpbandits_error")

@@ -33,7 +33,7 @@ mutation_victims <- function() {
   )
 }
 
-test_that("a mutated object is refused or answers", {
+test_that("a mutated object is an error or works", {
   skip_on_cran()
   victims <- mutation_victims()
   set.seed(2)
@@ -46,7 +46,7 @@ test_that("a mutated object is refused or answers", {
   expect_gt(sum(fates == "an answer"), 0)
 })
 
-test_that("a journal with mutated lines and right checksums is refused or tells a bandit's life", {
+test_that("a journal with mutated lines and valid checksums is an error or gives a valid bandit", {
   skip_on_cran()
   file <- tempfile()
   spoilt <- tempfile()
@@ -69,7 +69,7 @@ test_that("a journal with mutated lines and right checksums is refused or tells 
   expect_gt(mean(fates == "refused"), 0.3)
 })
 
-test_that("what crashed R once is refused", {
+test_that("inputs that once crashed R are errors", {
   b <- mutation_victims()$arms
   spoil <- function(change) {
     twin <- unserialize(serialize(b, NULL))
@@ -98,7 +98,7 @@ test_that("what crashed R once is refused", {
   }
 })
 
-test_that("an object of the format before formats is upgraded", {
+test_that("an object of format 0 is upgraded", {
   b <- mutation_victims()$arms
   old <- unserialize(serialize(b, NULL))
   frame <- as.environment(old)
@@ -112,7 +112,7 @@ test_that("an object of the format before formats is upgraded", {
   expect_identical(old$copy()$config[names(b$config)], b$config)
 })
 
-test_that("levels and whole numbers that there are not are named as damage", {
+test_that("levels and integers that do not exist are reported as damage", {
   space <- search_space(a = param_real(0, 1), b = param_factor(c("x", "y")), n = param_integer(1, 9), l = param_logical())
   bandit <- gp_bandit(space, kernel_se(0.3, dims = "a"), 0.05, policy_ei())
   for (k in 1:4) bandit$observe(bandit$suggest()$id, sin(k))
@@ -130,7 +130,7 @@ test_that("levels and whole numbers that there are not are named as damage", {
   expect_identical(reported("in.3", 12)$n[3], 12L)                               # a row of another space
 })
 
-test_that("refits out of order, and maps of rewards without numbers, are named as damage", {
+test_that("refits in the wrong order, and output transforms without numbers, are reported as damage", {
   bandit <- auto_bandit(list(u = c(0, 1)), n_initial = 2, model = gp_model(refit = refit_every(2, starts = 1)))
   set.seed(3)
   for (k in 1:6) bandit$observe(bandit$suggest()$id, sin(k))

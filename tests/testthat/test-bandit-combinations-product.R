@@ -1,7 +1,7 @@
-# The table and its walk: combinations.R, which says what is checked.
+# The table and its runs: combinations.R, which describes the checks.
 source("combinations.R", local = TRUE)
 
-test_that("every combination plays 30 rounds on a product as the oracle says", {
+test_that("every combination of parts runs 30 rounds on a product and equals the reference", {
   skip_on_cran()
   walk_table(domains$product(), 2503)
 })

@@ -23,7 +23,7 @@ expect_sound <- function(bandit, info = NULL) {
   expect_true(is.finite(best$mean) && best$sd >= 0, info = info)
 }
 
-test_that("a box without extent in some input is refused, as is one whose extent overflows", {
+test_that("a box with an empty range, or one that overflows, is an error", {
   expect_error(box_domain(c(0, 1), c(1, 1)), "must be below `upper`.*input 2", class = "gpbandits_error")
   expect_error(box_domain(1, 0), class = "gpbandits_error")
   expect_error(box_domain(-1.5e308, 1.5e308), "overflows", class = "gpbandits_error")
@@ -42,7 +42,7 @@ for (d in c(1, 20)) {
   })
 }
 
-test_that("in 20 inputs the score chosen beats a thousand random points", {
+test_that("in 20 inputs the selected point has a larger acquisition value than a thousand random points", {
   set.seed(2)
   b <- gp_bandit(box_domain(rep(0, 20), rep(1, 20)), kernel_matern(2.5, 1), 0.01, policy_ucb(width_constant(2)))
   b$add(x = matrix(runif(600), 30), reward = rnorm(30))
@@ -52,7 +52,7 @@ test_that("in 20 inputs the score chosen beats a thousand random points", {
   expect_gt(h$mean + 2 * h$sd, max(p$mean + 2 * p$sd))
 })
 
-test_that("rewards that are constant, tiny or huge, at points played twice, do no harm", {
+test_that("rewards that are constant, tiny or huge, at repeated points, give finite results", {
   skip_on_cran()
   for (name in names(edge_policies)) {
     for (size in c(0, 1e-8, 1e8)) {
@@ -69,7 +69,7 @@ test_that("rewards that are constant, tiny or huge, at points played twice, do n
   }
 })
 
-test_that("duplicates with next to no noise keep mean and sd exact", {
+test_that("repeated points with almost no noise have exact means and standard deviations", {
   b <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 1e-10, policy_ucb(width_constant(2)))
   b$add(x = rep(c(0.2, 0.2, 0.7), 100), reward = rep(c(1, 1, -1), 100))
   p <- b$posterior(c(0.2, 0.7, 0.45))
@@ -80,7 +80,7 @@ test_that("duplicates with next to no noise keep mean and sd exact", {
   expect_sound(edge_play(b, 5, function(q) 0))
 })
 
-test_that("two thousand observations on a box: the posterior is the oracle's, the choice sound", {
+test_that("with 2,000 observations on a box the posterior equals the reference's, and the choice is sound", {
   skip_on_cran()
   set.seed(4)
   x <- matrix(runif(400), 200)
@@ -95,7 +95,7 @@ test_that("two thousand observations on a box: the posterior is the oracle's, th
   expect_sound(edge_play(b, 2, function(q) 1))
 })
 
-test_that("whole numbers and logarithms stay within their bounds, which can be played and given", {
+test_that("integers and logarithmic inputs stay within their bounds, which can be selected and given", {
   skip_on_cran()
   domain <- box_domain(c(a = 0, n = 1, z = 1 / 3), c(a = 1, n = 1000, z = pi^3), integer = c("a", "n"), log = c("n", "z"))
   f <- function(q) q$a + log(q$n) + log(q$z)
@@ -117,14 +117,14 @@ test_that("whole numbers and logarithms stay within their bounds, which can be p
   }
 })
 
-test_that("an integer input of two values is searched, not only rounded", {
+test_that("an integer input with two values is searched over both", {
   b <- gp_bandit(box_domain(0, 1, integer = TRUE), kernel_se(1), 0.01, policy_ucb(width_constant(2)))
   edge_play(b, 6, function(q) -q$x1)
   expect_setequal(b$history()$x1, 0:1)
   expect_equal(b$best()$x1, 0)
 })
 
-test_that("a single arm is no special case", {
+test_that("a domain with a single arm works", {
   for (name in names(edge_policies)) {
     b <- gp_bandit(7, kernel_se(1), 0.1, edge_policies[[name]])
     set.seed(6)
@@ -136,7 +136,7 @@ test_that("a single arm is no special case", {
   expect_equal(maximize_bandit(function(p) 1, 5, 6)$par, c(x1 = 5))
 })
 
-test_that("a tiny and a huge box are searched like any other", {
+test_that("tiny and huge boxes are searched like others", {
   for (side in c(1e-12, 1, 1e150)) {
     b <- gp_bandit(box_domain(0, side), kernel_se(0.3 * side), 0.01, policy_ucb(width_constant(2)))
     edge_play(b, 15, function(q) -(q$x1 / side - 0.4)^2)
@@ -145,7 +145,7 @@ test_that("a tiny and a huge box are searched like any other", {
   }
 })
 
-test_that("maximize_bandit: 20 inputs, whole numbers, constants, wide logarithms", {
+test_that("maximize_bandit() works with 20 inputs, integers, constant rewards and wide logarithmic ranges", {
   skip_on_cran()
   set.seed(7)
   many <- maximize_bandit(function(p) -sum((p - 0.3)^2), box_domain(rep(0, 20), rep(1, 20)), 60)
@@ -159,7 +159,7 @@ test_that("maximize_bandit: 20 inputs, whole numbers, constants, wide logarithms
   expect_lt(abs(log10(wide$par)), 0.2)
 })
 
-test_that("data without rows, and histories that say nothing, are as none", {
+test_that("data without rows, and histories without rewards, are the same as no data", {
   line <- list(u = c(0, 1))
   none <- data.frame(u = numeric(), reward = numeric())
   expect_identical(nrow(auto_bandit(line, none)$history()), 0L)

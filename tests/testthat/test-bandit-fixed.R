@@ -1,4 +1,4 @@
-# Inputs that are fixed while asking: what is chosen is the slice's best, and the log says so.
+# Inputs that are fixed in a suggestion: the choice is the slice's best, and the log holds it.
 
 box <- function() box_domain(c(a = 0, b = 0, c = 1), c(1, 1, 100), log = c(FALSE, FALSE, TRUE))
 
@@ -16,7 +16,7 @@ improvement <- function(p, best) {
   p$sd * (z * pnorm(z) + dnorm(z))
 }
 
-test_that("a box's choice is the best of an exhaustive look at the slice, over the slice's incumbent", {
+test_that("with fixed inputs the choice on a box is the best of a fine grid of the slice, with the slice's incumbent", {
   b <- taught_box()
   h <- b$history()
   incumbent <- max(b$posterior(data.frame(a = 0.3, h[c("b", "c")]))$mean)
@@ -31,7 +31,7 @@ test_that("a box's choice is the best of an exhaustive look at the slice, over t
   expect_gt(abs(max(b$posterior(h[c("a", "b", "c")])$mean) - incumbent), 0.001)
 })
 
-test_that("a slice of a box has the choices of the box without that input", {
+test_that("choices on a slice of a box equal those on the box without the fixed input", {
   whole <- gp_bandit(box_domain(c(a = 0, b = 0), c(1, 1)), kernel_se(0.3), 0.01, policy_ucb(width_constant(2)))
   rest <- gp_bandit(box_domain(c(b = 0), c(b = 1)), kernel_se(0.3), 0.01, policy_ucb(width_constant(2)))
   for (t in 1:6) {
@@ -45,7 +45,7 @@ test_that("a slice of a box has the choices of the box without that input", {
   expect_identical(whole$best(fixed = c(a = 0.75))$a, 0.75)
 })
 
-test_that("arms: those with the value are eligible, by inputs and by names", {
+test_that("over arms those with the fixed values are eligible, by inputs and by names", {
   arms <- data.frame(x = rep(1:4 / 4, 3), y = rep(1:3, each = 4), solvent = paste0("s", 1:12))
   b <- gp_bandit(arms, kernel_se(0.5), 0.01, policy_ucb(width_constant(1)))
   b$add(arm = c(2, 7), reward = c(1, 3))
@@ -59,7 +59,7 @@ test_that("arms: those with the value are eligible, by inputs and by names", {
   expect_error(b$suggest(arms = 1, fixed = list(y = 2)), class = "gpbandits_error")
 })
 
-test_that("products: rows and box inputs", {
+test_that("fixed inputs work on products, in rows and in the box", {
   space <- product_domain(data.frame(k = 1:3), list(t = c(0, 1), u = c(0, 1)))
   b <- gp_bandit(space, kernel_se(c(1, 0.3, 0.3)), 0.01, policy_ei(), pending = pending_hallucinate())
   set.seed(2)
@@ -83,7 +83,7 @@ mixed <- function() {
                speed = param_integer(1, 9, when = ~stir), where = ~ temp <= 60 | solvent != "hexane")
 }
 
-test_that("search spaces: levels, logarithms, conditions and constraints", {
+test_that("fixed inputs work on search spaces with levels, logarithms, conditions and constraints", {
   space <- mixed()
   b <- auto_bandit(space)
   set.seed(3)
@@ -108,7 +108,7 @@ test_that("search spaces: levels, logarithms, conditions and constraints", {
   expect_match(conditionMessage(err), "where")
 })
 
-test_that("a search space's choice is the exhaustive maximum of its slice", {
+test_that("on a search space the choice is the best of all points of the slice", {
   space <- search_space(k = param_factor(c("p", "q")), x = param_real(0, 1), y = param_real(0, 1), where = ~ x + y <= 1.2)
   b <- gp_bandit(space, default_kernel(space), 0.01, policy_ei())
   set.seed(5)
@@ -126,7 +126,7 @@ test_that("a search space's choice is the exhaustive maximum of its slice", {
   expect_gte(improvement(now$posterior(q[c("k", "x", "y")]), incumbent), best * (1 - 1e-5))
 })
 
-test_that("what was fixed is replayed, journalled and written as JSON, to the bit", {
+test_that("fixed values are in replays, journals and JSON, to the bit", {
   path <- tempfile()
   on.exit(unlink(path))
   b <- auto_bandit(mixed(), journal = path)
@@ -146,7 +146,7 @@ test_that("what was fixed is replayed, journalled and written as JSON, to the bi
   }
 })
 
-test_that("Thompson sampling, uniform play and random choices stay on the slice", {
+test_that("Thompson sampling, uniform sampling and exploration stay within the slice", {
   for (policy in list(policy_ts(width_constant(1)), policy_uniform(), policy_mes(5), policy_function(function(m, s, t) m + s))) {
     b <- taught_box(policy, pending = pending_hallucinate())
     expect_identical(b$suggest(2, fixed = list(b = 0.5, c = 10))$b, c(0.5, 0.5))
@@ -157,7 +157,7 @@ test_that("Thompson sampling, uniform play and random choices stay on the slice"
   expect_true(all(q$solvent == "hexane" & q$speed == 3L & q$temp <= 60))
 })
 
-test_that("bad values are refused by name, and change nothing", {
+test_that("invalid fixed values are errors that name the input and change nothing", {
   b <- taught_box()
   before <- b$history()
   for (bad in list(list(a = 2), list(z = 1), list(a = "x"), list(1), 3, list(a = 1:2), list(a = NA), list(a = 1, a = 1),
@@ -178,7 +178,7 @@ test_that("bad values are refused by name, and change nothing", {
   }
 })
 
-test_that("UCB's regret against the slice's best is within twice width times sd where the interval holds", {
+test_that("the regret of UCB against the slice's best is at most twice the width times the sd if the interval holds", {
   arms <- expand.grid(x = 0:7 / 7, y = 0:7 / 7)
   set.seed(12)
   k <- kernel_se(0.3)
@@ -198,7 +198,7 @@ test_that("UCB's regret against the slice's best is within twice width times sd 
   }
 })
 
-test_that("stores and the service take them; a lease is only taken over within the slice", {
+test_that("stores and the service accept fixed inputs, and a lease is taken over only within the slice", {
   skip_if_not_installed("RSQLite")
   skip_if_not_installed("jsonlite")
   store <- bandit_store(tempfile(fileext = ".db"), "fixed")

@@ -1,6 +1,6 @@
-# What `$history()` says of results is kept where it begins another bandit: noise variances, readings, what is awaited.
+# Columns of `$history()` are used when another bandit starts from it: noise variances, replicates, pending values.
 
-test_that("known noise of single results goes with the history", {
+test_that("noise variances of single rewards are in the history, and `data` uses them", {
   set.seed(1)
   b <- auto_bandit(list(x = c(0, 1)))
   q <- b$suggest(6)
@@ -25,7 +25,7 @@ test_that("known noise of single results goes with the history", {
   expect_identical(utils::tail(b$history()$noise_var, 1), NA_real_)
 })
 
-test_that("inputs may be called as our columns are", {
+test_that("inputs may have the names of the package's columns", {
   b <- auto_bandit(list(noise_var = c(0, 1), size = c(0, 1)))
   b$add(x = c(noise_var = 0.2, size = 0.3), reward = 1, noise_var = 0.5)
   b$add(x = c(noise_var = 0.9, size = 0.6), reward = 2)
@@ -36,7 +36,7 @@ test_that("inputs may be called as our columns are", {
                h[c("noise_var", "size", "reward", ".noise_var")])
 })
 
-test_that("several readings of a query count as several where they go on", {
+test_that("replicates of a query count as several measurements in a bandit that continues from the history", {
   set.seed(2)
   x <- seq(0, 1, length.out = 6)
   b <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.25, policy_ucb(2))
@@ -48,14 +48,14 @@ test_that("several readings of a query count as several where they go on", {
                        model = gp_model(refit = NULL, kernel = kernel_se(0.3), noise_var = 0.25))
   expect_equal(again$history()$size, h$size)
   expect_equal(again$history()$spread, h$spread)
-  # More readings, less noise: the same data with one reading each is further from its values.
+  # More measurements, less noise: the same data with one measurement each is further from its values.
   single <- auto_bandit(list(x1 = c(0, 1)), data = h[setdiff(names(h), c("size", "spread"))],
                         model = gp_model(refit = NULL, kernel = kernel_se(0.3), noise_var = 0.25))
   at <- data.frame(x1 = x[3])
   expect_lt(again$posterior(at)$sd, single$posterior(at)$sd)
 })
 
-test_that("a search takes the noise variances of the points that it begins with", {
+test_that("a search uses the noise variances of the points in `data`", {
   known <- data.frame(x = c(0.1, 0.5, 0.9), reward = c(0, 5, 0), noise_var = c(NA, 100, NA))
   set.seed(1)
   found <- maximize_bandit(function(p) -(p[["x"]] - 0.3)^2, list(x = c(0, 1)), 6, data = known)
@@ -63,7 +63,7 @@ test_that("a search takes the noise variances of the points that it begins with"
   expect_equal(nrow(found$history), 9)
 })
 
-test_that("an outcome that is new is awaited of all rows, and can be given", {
+test_that("values of a new outcome are pending for all old rows, and can be reported", {
   set.seed(1)
   old <- auto_bandit(list(x = c(0, 1)), outcomes = list(yield = to_maximize(), cost = at_most(3)))
   q <- old$suggest(4)
@@ -88,7 +88,7 @@ test_that("an outcome that is new is awaited of all rows, and can be given", {
   expect_identical(limited$history()$status, c("observed", "partial"))
 })
 
-test_that("each outcome's noise variances go with the history", {
+test_that("each outcome's noise variances are in the history, and `data` uses them", {
   set.seed(1)
   old <- auto_bandit(list(x = c(0, 1)), outcomes = list(yield = to_maximize(), cost = at_most(3)))
   q <- old$suggest(3)

@@ -1,4 +1,4 @@
-# The journal: what is in the file is what has happened, whatever ends the process.
+# The journal: the file holds exactly the events that have happened, however the process ends.
 
 journal_x <- seq(0, 1, length.out = 25)
 
@@ -18,7 +18,7 @@ journal_makers <- list(
   functions = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) sqrt(t)), trust = TRUE, ...)
 )
 
-# One step of a life that draws on the generator: a query or two, rewards of some pending ones, or given data.
+# One step of a run that uses the generator: a query or two, rewards of some pending ones, or given data.
 journal_step <- function(bandit) {
   context <- if (length(bandit$config$context_names)) sample(0:1, 1)
   g <- function(n) if (!is.null(bandit$config$constraints)) matrix(stats::rnorm(2 * n), n, 2)
@@ -38,7 +38,7 @@ expect_same_bandit <- function(ours, theirs, info = NULL) {
   expect_identical(ours$refits, theirs$refits, info = info)
 }
 
-test_that("at every moment the file holds the bandit, exactly, and its random numbers", {
+test_that("at every time the journal holds the bandit exactly, and the state of the random generator", {
   skip_on_cran()
   for (name in names(journal_makers)) {
     file <- tempfile()
@@ -56,7 +56,7 @@ test_that("at every moment the file holds the bandit, exactly, and its random nu
       }
       set.seed(t)
       again <- open_bandit(file, trust = TRUE)
-      # The generator is where it was after the last event; drawing goes on from there.
+      # The generator is where it was after the last event; drawing continues from there.
       replayed <- .Random.seed
       next_query <- again$copy()$suggest(2, context = context_of(again), time = 4e9)
       assign(".Random.seed", replayed, globalenv())
@@ -75,7 +75,7 @@ test_that("at every moment the file holds the bandit, exactly, and its random nu
   }
 })
 
-test_that("the generator is put back only where asked, and nothing is drawn by a journal", {
+test_that("the generator is restored only if asked, and a journal draws no random numbers", {
   file <- tempfile()
   set.seed(71)
   bandit <- journal_makers$ts(journal = file)
@@ -117,7 +117,7 @@ written_journal <- function(file) {
 
 bytes_of <- function(file) readBin(file, "raw", file.size(file))
 
-test_that("a line torn at any byte is dropped, and writing goes on from there", {
+test_that("a last line that is cut at any byte is dropped, and writing continues after the line before", {
   skip_on_cran()
   file <- tempfile()
   cut <- tempfile()
@@ -147,7 +147,7 @@ refusal <- function(code) tryCatch({
   "none"
 }, gpbandits_error = conditionMessage)
 
-test_that("damage before the last line is refused, whatever it is", {
+test_that("damage before the last line is an error, whatever its kind", {
   file <- tempfile()
   spoilt <- tempfile()
   written_journal(file)
@@ -168,7 +168,7 @@ test_that("damage before the last line is refused, whatever it is", {
   expect_match(write_lines(lines[c(1, 3, 2, 4:9)]), "line 2") # exchanged
   expect_match(write_lines(lines[c(1:4, 4:9)]), "line 5")     # doubled
   other <- tempfile()
-  untrusted <- journal_makers$ts(journal = other)              # another life of the same settings
+  untrusted <- journal_makers$ts(journal = other)              # another run with the same settings
   untrusted$suggest(2)
   untrusted$observe(1, 7)
   expect_match(write_lines(c(lines[1:4], readLines(other)[2:3], lines[5:9])), "line 5")
@@ -182,7 +182,7 @@ test_that("damage before the last line is refused, whatever it is", {
   unlink(c(file, spoilt, other))
 })
 
-test_that("what is no journal, or another bandit's, is refused", {
+test_that("a file that is no journal, or another bandit's, is an error", {
   skip_on_cran()
   file <- tempfile()
   expect_match(refusal(open_bandit(file)), "exists")
@@ -218,7 +218,7 @@ test_that("what is no journal, or another bandit's, is refused", {
 })
 
 # Ways in which a write fails, and how it is made possible again.
-test_that("a write that fails is an error of ours, and the bandit has not changed", {
+test_that("a write that fails is a gpbandits_error, and the bandit is unchanged", {
   directory <- tempfile()
   away <- tempfile()
   dir.create(directory)
@@ -256,7 +256,7 @@ test_that("a write that fails is an error of ours, and the bandit has not change
   expect_match(refusal(journal_makers$ucb(journal = file.path(directory, "journal"))), "directory that exists")
 })
 
-test_that("a disk that is full in the middle of a line: an error, the file whole, the bandit as before", {
+test_that("if the disk becomes full within a line, the file stays valid and the bandit unchanged", {
   skip_on_cran()
   skip_on_os("windows")
   skip_on_covr()                                       # the limit would cut the files of counters, too
@@ -280,7 +280,7 @@ test_that("a disk that is full in the middle of a line: an error, the file whole
   unlink(file)
 })
 
-test_that("one writer: copies have no journal, a second owner is refused once it is behind", {
+test_that("a journal has one writer: copies have no journal, and an owner that is behind gets an error", {
   file <- tempfile()
   bandit <- journal_makers$ucb(journal = file)
   bandit$suggest()
@@ -301,7 +301,7 @@ test_that("one writer: copies have no journal, a second owner is refused once it
   unlink(c(file, saved))
 })
 
-test_that("a bandit that was read from a file is a copy: it goes on without the original's journal, and says so", {
+test_that("a bandit read from a file is a copy without the original's journal, and its first change warns", {
   skip_on_cran()
   file <- tempfile()
   saved <- tempfile()
@@ -326,7 +326,7 @@ test_that("a bandit that was read from a file is a copy: it goes on without the 
       read <- readRDS(saved)
       expect_warning(run_bandit(read, bandit_problem(journal_x, sin(journal_x)), 3), class = "gpbandits_left_journal")
     }
-    # Where warnings are errors the first change is refused, not every one.
+    # If warnings are errors the first change is an error, not every one.
     read <- readRDS(saved)
     old <- options(warn = 2)
     expect_error(read$suggest())
@@ -339,7 +339,7 @@ test_that("a bandit that was read from a file is a copy: it goes on without the 
   unlink(c(file, saved))
 })
 
-test_that("a lost final newline loses nothing, and a stale owner cannot cut off what another one wrote", {
+test_that("a missing final newline loses nothing, and an outdated owner cannot remove another one's events", {
   file <- tempfile()
   bandit <- journal_makers$ucb(journal = file)
   bandit$suggest(3)
@@ -353,7 +353,7 @@ test_that("a lost final newline loses nothing, and a stale owner cannot cut off 
   expect_match(refusal(stale$suggest()), "another one writes")
   again$suggest()
   expect_identical(open_bandit(file)$history(), again$history())
-  # a torn end is cut off by whoever comes first; for the other that line is a stranger's
+  # the first writer removes a torn end; for the other one that line is unknown
   writeBin(c(bytes_of(file), charToRaw("0123abcd e 1 2")), file)
   owners <- list(open_bandit(file), open_bandit(file))
   owners[[1]]$suggest()
@@ -362,7 +362,7 @@ test_that("a lost final newline loses nothing, and a stale owner cannot cut off 
   unlink(file)
 })
 
-# Resumes, asks, and does so anew when another one has written meanwhile; returns the ids that it was given.
+# Resumes, asks, and does so again if another process has written meanwhile; returns the ids that it was given.
 asks_again_and_again <- function(file, count) {
   ids <- integer()
   bandit <- open_bandit(file, rng = FALSE)
@@ -375,7 +375,7 @@ asks_again_and_again <- function(file, count) {
   ids
 }
 
-test_that("processes that write at once: every acknowledged event is in the file, once", {
+test_that("if several processes write at once, every confirmed event is in the file exactly once", {
   skip_on_cran()
   skip_on_os("windows")
   file <- tempfile()
@@ -386,7 +386,7 @@ test_that("processes that write at once: every acknowledged event is in the file
   expect_true(all(lengths(given) == 30), info = paste(format(given), collapse = " "))
   expect_setequal(ids, 1:90)
   expect_identical(open_bandit(file)$history()$id, 1:90)
-  # of two who begin one journal at once one is refused
+  # of two that begin one journal at once one gets an error
   for (k in 1:5) {
     begun <- tempfile()
     jobs <- lapply(1:3, function(k) parallel::mcparallel(refusal(journal_makers$ucb(journal = begun)), silent = TRUE))
@@ -400,7 +400,7 @@ test_that("processes that write at once: every acknowledged event is in the file
   unlink(file)
 })
 
-test_that("links are followed, devices, pipes and endless links refused and left as they are", {
+test_that("links are followed; devices, pipes and endless links are errors and stay unchanged", {
   skip_on_os("windows")
   directory <- tempfile()
   dir.create(file.path(directory, "real"), recursive = TRUE)
@@ -438,7 +438,7 @@ failing_disk <- c(
   "int ftruncate(int file, off_t size) {", "  if (fails(\"NO_TRUNCATE\")) { errno = EIO; return -1; }",
   "  return ((int (*)(int, off_t)) dlsym(RTLD_NEXT, \"ftruncate\"))(file, size); }")
 
-test_that("a line that does not reach the disk does not stay in the file, even if the file cannot be shortened", {
+test_that("a line that cannot be written to the disk is removed, even if the file cannot be truncated", {
   skip_on_cran()
   skip_on_os(c("windows", "mac", "solaris"))
   directory <- tempfile()
@@ -482,7 +482,7 @@ test_that("a line that does not reach the disk does not stay in the file, even i
   unlink(directory, recursive = TRUE)
 })
 
-test_that("the path stays right when the working directory changes", {
+test_that("the path stays valid when the working directory changes", {
   directory <- tempfile()
   dir.create(directory)
   old <- setwd(directory)
@@ -494,7 +494,7 @@ test_that("the path stays right when the working directory changes", {
   unlink(directory, recursive = TRUE)
 })
 
-test_that("a journal without events knows the random generator as it was at the beginning", {
+test_that("a journal without events holds the generator's state at the bandit's creation", {
   file <- tempfile()
   set.seed(81)
   journal_makers$ts(journal = file)
@@ -508,8 +508,8 @@ test_that("a journal without events knows the random generator as it was at the 
 
 # ---- kill -9 --------------------------------------------------------------------
 
-# The whole life, in a process that may end at any moment: resumes, evaluates what is pending, goes on.
-# What has been observed is told to `acknowledged`, after the bandit has it.
+# The whole run, in a process that may end at any time: resumes, evaluates pending queries, continues.
+# Observed rewards are reported to `acknowledged`, after the bandit has them.
 journal_life <- function(file, acknowledged, rounds, make) {
   bandit <- if (file.exists(file)) open_bandit(file) else {
     set.seed(75)
@@ -525,13 +525,13 @@ journal_life <- function(file, acknowledged, rounds, make) {
   bandit
 }
 
-test_that("kill -9 at random moments, again and again: a prefix, at most one evaluation lost, and on it goes", {
+test_that("after kill -9 at random times at most one evaluation is lost, and the search continues", {
   skip_on_cran()
   skip_on_os("windows")
   make <- journal_makers$ts
   set.seed(75)
   whole <- make()
-  for (id in 1:1000) {                                  # the same life, never killed
+  for (id in 1:1000) {                                  # the same run, never killed
     arm <- whole$suggest()$arm
     whole$observe(id, sin(6 * journal_x[arm]) + stats::rnorm(1, 0, 0.1))
   }
@@ -542,7 +542,7 @@ test_that("kill -9 at random moments, again and again: a prefix, at most one eva
   times <- by_level(10, 20)
   for (further in c(-1, 0, 0, sample(0:12, times - 3, replace = TRUE))) {
     job <- parallel::mcparallel(journal_life(file, acknowledged, 1000, make), silent = TRUE)
-    begun <- lines_in(acknowledged)                     # killed after so many more rewards, or at once
+    begun <- lines_in(acknowledged)                     # killed after that number of further rewards, or at once
     if (further >= 0) wait_until(function() file.exists(file) && lines_in(acknowledged) >= begun + further, "rewards")
     tools::pskill(job$pid, tools::SIGKILL)
     suppressWarnings(parallel::mccollect(job))
@@ -552,7 +552,7 @@ test_that("kill -9 at random moments, again and again: a prefix, at most one eva
     history <- open_bandit(file, rng = FALSE)$history(draws = 0)
     n <- nrow(history)
     expect_lte(sum(is.na(history$reward)), 1)           # the evaluation that was running
-    expect_gte(sum(!is.na(history$reward)), known)      # what was acknowledged is there
+    expect_gte(sum(!is.na(history$reward)), known)      # acknowledged rewards are there
     expected <- utils::head(whole, n)
     expected$reward[is.na(history$reward)] <- NA
     expected$status[is.na(history$reward)] <- "pending"
@@ -566,7 +566,7 @@ test_that("kill -9 at random moments, again and again: a prefix, at most one eva
   unlink(c(file, acknowledged))
 })
 
-test_that("a fresh process that kills itself in the middle of an evaluation", {
+test_that("a process that kills itself during an evaluation loses only that evaluation", {
   skip_on_os("windows")
   file <- tempfile()
   out <- run_child(c(
@@ -587,7 +587,7 @@ test_that("a fresh process that kills itself in the middle of an evaluation", {
   unlink(file)
 })
 
-test_that("a journal holds functions, and they come out of it, only where that is asked for", {
+test_that("functions are written to a journal, and read from it, only with trust", {
   file <- tempfile()
   on.exit(unlink(file))
   own <- function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) 2), ...)
@@ -598,7 +598,7 @@ test_that("a journal holds functions, and they come out of it, only where that i
   expect_identical(nrow(open_bandit(file, trust = TRUE)$history()), 1L)
 })
 
-# ---- journals of strangers --------------------------------------------------------
+# ---- untrusted journals --------------------------------------------------------
 
 # Lines of a journal, with right checksums.
 write_journal <- function(file, lines) {
@@ -618,7 +618,7 @@ with_header_seed <- function(from, seed) {
   to
 }
 
-test_that("a state of the generator with a kind of rbinom() (R 4.7) is read by every R", {
+test_that("a generator state of R 4.7, with its kind of rbinom(), can be read by every R", {
   file <- tempfile()
   set.seed(74)
   seed <- .Random.seed
@@ -646,8 +646,8 @@ test_that("a state of the generator with a kind of rbinom() (R 4.7) is read by e
   }
 })
 
-# (R before 4.4 would run a promise that stands in place of data as soon as somebody looks at it; all run the rest.)
-test_that("nothing in a journal runs: no promise, function, call or environment that an enemy wrote in place of data", {
+# (R before 4.4 would evaluate a promise instead of data as soon as it is read; all versions run the rest.)
+test_that("opening a journal evaluates no promise, function, call or environment in it", {
   file <- tempfile()
   witness <- tempfile()
   on.exit(unlink(c(file, witness)))

@@ -30,7 +30,7 @@ json_step <- function(bandit) {
   q
 }
 
-test_that("a bandit from its JSON is the same to the bit and chooses the same", {
+test_that("a bandit restored from JSON is identical to the bit and makes the same choices", {
   for (name in names(json_makers)) {
     set.seed(81)
     bandit <- json_makers[[name]]()
@@ -57,14 +57,14 @@ test_that("a bandit from its JSON is the same to the bit and chooses the same", 
   }
 })
 
-test_that("numbers that R reads from fifteen digits only because it rounds twice keep their last bit", {
+test_that("numbers that need a 16th digit keep their last bit", {
   x <- 0.41456699092029903
   b <- gp_bandit(list(u = c(0, 1)), kernel_se(0.3), 0.01, policy_mean())
   b$add(data.frame(u = x), reward = x)
   expect_identical(from_json(as_json(b))$history(), b$history())
 })
 
-test_that("spaces, outcomes, likelihoods, shares, priors and earlier campaigns go on from JSON with the same choices", {
+test_that("spaces, outcomes, likelihoods, mixtures, priors and campaigns from JSON make the same choices", {
   arms <- seq(0, 1, length.out = 9)
   oils <- data.frame(fat = c(14, 7, 87), row.names = c("olive", "rape", "coconut"))
   makers <- list(
@@ -118,7 +118,7 @@ test_that("spaces, outcomes, likelihoods, shares, priors and earlier campaigns g
   }
 })
 
-test_that("it is JSON that others read, and lines are one text", {
+test_that("the text is JSON that other software reads, and its lines are one text", {
   skip_if_not_installed("jsonlite")
   b <- gp_ucb(json_x, kernel_se(0.2), 0.01)
   set.seed(83)
@@ -132,7 +132,7 @@ test_that("it is JSON that others read, and lines are one text", {
   expect_identical(from_json(strsplit(pretty, "\n")[[1]])$history(), b$history())
 })
 
-test_that("functions of the user's are refused with the reason", {
+test_that("settings with custom functions are an error that states the reason", {
   makers <- list(width = gp_ucb(json_x, kernel_se(0.2), 0.01, width = width_function(sqrt)),
                  kernel = gp_ei(json_x, kernel_function(function(X, Y) exp(-abs(outer(X[, 1], Y[, 1], "-")))), 0.01),
                  policy = gp_bandit(json_x, kernel_se(0.2), 0.01, policy_function(function(mean, sd, round) mean)),
@@ -146,7 +146,7 @@ test_that("functions of the user's are refused with the reason", {
   expect_error(as_json(1), "`bandit`", class = "gpbandits_error")
 })
 
-test_that("text of anybody's is data: refused as a whole, never a path, an address or code", {
+test_that("untrusted text is checked as a whole, and never used as a path, an address or code", {
   set.seed(84)
   b <- gp_ucb(json_x, kernel_se(0.2), 0.01)
   for (t in 1:6) json_step(b)
@@ -160,7 +160,7 @@ test_that("text of anybody's is data: refused as a whole, never a path, an addre
   # No part of the text is quoted.
   message <- tryCatch(from_json("{\"secret\": 1}"), error = conditionMessage)
   expect_false(grepl("secret", message))
-  # Spoilt at any point: refused, or another bandit that answers (a reward may have been another one).
+  # Damaged at any position: an error, or another bandit that works (a reward may have changed).
   fates <- c(refused = 0, answered = 0)
   for (k in seq_len(by_level(400, 4000))) {
     at <- sample.int(nchar(text), 1)

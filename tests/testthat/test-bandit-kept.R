@@ -11,7 +11,7 @@ kept_bandit <- function(limit = 0.5, ...) {
 
 fresh_answer <- function(bandit, ...) suppressWarnings(bandit$copy()$best(...))
 
-test_that("$best() is kept while nothing happens, and every event ends that", {
+test_that("$best() is cached until the next event of any kind", {
   bandit <- kept_bandit()
   searches <- 0
   # (Of `$best()` only the search itself is counted.)
@@ -43,7 +43,7 @@ test_that("$best() is kept while nothing happens, and every event ends that", {
   }
 })
 
-test_that("what is kept belongs to no copy, no saved bandit and no later log of the same length", {
+test_that("the cache is not used by copies, saved bandits or other logs of the same length", {
   bandit <- kept_bandit()
   first <- bandit$best()
   copy <- bandit$copy()
@@ -65,7 +65,7 @@ test_that("what is kept belongs to no copy, no saved bandit and no later log of 
   expect_false(isTRUE(all.equal(bandit$best()$x, first$x)))
 })
 
-test_that("after a reset the refit that is due is that of the present log", {
+test_that("after a reset the next refit uses the new log", {
   rewards <- function(sign) sign * c(1, 2, 3, 4, 5)
   x <- c(0.1, 0.3, 0.5, 0.7, 0.9)
   bandit <- auto_bandit(list(x = c(0, 1)))
@@ -76,7 +76,7 @@ test_that("after a reset the refit that is due is that of the present log", {
   expect_lt(bandit$best()$x, up$x)
 })
 
-test_that("what is kept is warned of each time", {
+test_that("warnings of a cached result are raised each time", {
   bandit <- kept_bandit(limit = -5)
   for (k in 1:2) expect_warning(bandit$best(), class = "gpbandits_infeasible")
   front <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, policy_ehvi(),

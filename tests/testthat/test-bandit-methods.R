@@ -1,5 +1,5 @@
 # What prints, summarises and converts bandits, runs and comparisons; and the small
-# promises of the methods.
+# documented results of the methods.
 
 methods_x <- seq(0, 1, length.out = 12)
 methods_kernel <- kernel_se(0.25)
@@ -7,7 +7,7 @@ methods_problem <- bandit_problem(methods_x, sin(5 * methods_x), noise = 0.1, de
 
 printed <- function(x) paste(utils::capture.output(print(x)), collapse = "\n")
 
-test_that("suggest(n) is n times suggest()", {
+test_that("suggest(n) is the same as n calls of suggest()", {
   for (name in names(safe_bandits)) {
     at_once <- safe_bandits[[name]]()
     one_by_one <- at_once$copy()
@@ -21,7 +21,7 @@ test_that("suggest(n) is n times suggest()", {
   }
 })
 
-test_that("suggest() gives ids, arms and inputs; a context for each query may be given", {
+test_that("suggest() returns ids, arms and inputs, and takes a context for each query", {
   bandit <- gp_ucb(cbind(u = 1:3, v = 4:6), kernel_se(1), 0.1)
   query <- bandit$suggest(2)
   expect_identical(names(query), c("id", "arm", "u", "v"))
@@ -33,7 +33,7 @@ test_that("suggest() gives ids, arms and inputs; a context for each query may be
   expect_identical(query$id, 7:9)
 })
 
-test_that("rewards may come in any order and in one call", {
+test_that("rewards may be reported in any order and in one call", {
   for (pending in list(pending_ignore(), pending_hallucinate())) {
     make <- function() {
       bandit <- gp_ucb(methods_x, methods_kernel, 0.01, pending = pending)
@@ -54,7 +54,7 @@ test_that("rewards may come in any order and in one call", {
   }
 })
 
-test_that("adding a point is knowing it: by arm or by inputs, one by one or together", {
+test_that("added points are in the posterior, by arm or by inputs, one by one or together", {
   arms <- c(2, 9, 2)
   rewards <- c(1, -1, 0.5)
   by_arm <- gp_ucb(methods_x, methods_kernel, 0.01)
@@ -66,7 +66,7 @@ test_that("adding a point is knowing it: by arm or by inputs, one by one or toge
   expect_identical(by_arm$suggest()$id, 4L)
 })
 
-test_that("best() is where the posterior mean is largest, in each context", {
+test_that("best() is the point of largest posterior mean, in each context", {
   for (name in c("ucb", "ts", "engine", "delayed", "contexts", "open")) {
     bandit <- safe_bandits[[name]]()
     mean <- bandit$posterior(context = context_of(bandit))$mean
@@ -80,7 +80,7 @@ test_that("best() is where the posterior mean is largest, in each context", {
   expect_gte(box$best()$mean, max(grid$mean) - 1e-6)
 })
 
-test_that("predict, as.data.frame and summary say what the methods say", {
+test_that("predict(), as.data.frame() and summary() agree with the bandit's methods", {
   for (name in names(safe_bandits)) {
     bandit <- safe_bandits[[name]]()
     context <- context_of(bandit)
@@ -102,7 +102,7 @@ test_that("predict, as.data.frame and summary say what the methods say", {
   expect_match(printed(run), "9 rounds")
 })
 
-test_that("printing shows the state and changes nothing, not even random numbers", {
+test_that("printing shows the state, and changes neither the bandit nor the random numbers", {
   for (name in names(safe_bandits)) {
     bandit <- safe_bandits[[name]]()
     before <- snapshot_of(bandit)
@@ -125,7 +125,7 @@ test_that("printing shows the state and changes nothing, not even random numbers
   }
 })
 
-test_that("looking at a bandit draws no random numbers and changes nothing", {
+test_that("reading results draws no random numbers and changes nothing", {
   for (name in names(safe_bandits)) {
     bandit <- safe_bandits[[name]]()
     before <- snapshot_of(bandit)
@@ -150,7 +150,7 @@ test_that("a comparison prints its summary", {
   expect_match(text, sprintf("%.4g (se %.2g)", table$mean, table$se), fixed = TRUE)
 })
 
-test_that("nothing relies on partial matching, and nothing warns", {
+test_that("no code relies on partial matching, and nothing warns", {
   old <- options(warn = 2, warnPartialMatchDollar = TRUE, warnPartialMatchArgs = TRUE, warnPartialMatchAttr = TRUE)
   on.exit(options(old))
   tour <- function() {
@@ -180,7 +180,7 @@ test_that("nothing relies on partial matching, and nothing warns", {
   expect_identical(tour(), "done")
 })
 
-test_that("other tools may ask a bandit what they ask any environment, wherever it is held", {
+test_that("fields that do not exist are NULL as in any environment, and mistyped methods are errors", {
   bandits <- list(gp_ei(1:5 / 5, kernel_se(0.3), 0.01), baseline_constrained("epbo", 1:5 / 5, kernel_se(0.3), 0.1, penalty = 1))
   for (bandit in bandits) {
     bandit$suggest()
@@ -201,7 +201,7 @@ test_that("other tools may ask a bandit what they ask any environment, wherever 
   }
 })
 
-test_that("an R6 object that holds a bandit can be cloned, compared, saved and read", {
+test_that("an R6 object that contains a bandit can be cloned, compared, saved and read", {
   skip_if_not_installed("R6")
   holder <- R6::R6Class("Holder", public = list(bandit = NULL, rest = NULL))$new()
   holder$bandit <- gp_ei(1:5 / 5, kernel_se(0.3), 0.01)
@@ -215,7 +215,7 @@ test_that("an R6 object that holds a bandit can be cloned, compared, saved and r
   }
 })
 
-test_that("rows that a bandit gave are points, with their arms and contexts", {
+test_that("rows returned by a bandit can be used as points, with their arms and contexts", {
   arms <- gp_ucb(data.frame(n = letters[1:4], x = c(0.1, 0.1, 0.5, 0.9)), kernel_matrix(diag(4) + 0.5), 0.1, width = 2)
   arms$add(arm = c(2, 3), reward = c(1, 0.5))
   # Arms 1 and 2 have the same inputs: the number says which one is meant.
@@ -224,7 +224,7 @@ test_that("rows that a bandit gave are points, with their arms and contexts", {
   expect_equal(arms$posterior(best), arms$posterior(arm = 2))
   expect_equal(arms$posterior(arms$history()), arms$posterior(arm = 2:3))
   expect_equal(predict(arms, arms$suggest()), arms$posterior(arm = arms$history()$arm[3]))
-  # Numbers of other arms are not taken for these.
+  # Numbers of other arms are not confused with these.
   expect_equal(arms$posterior(transform(best, arm = 4)), arms$posterior(x = data.frame(x = 0.1)))
   context <- gp_ucb(list(u = c(0, 1)), kernel_se(0.3), 0.1, contexts = "z", width = 2)
   context$observe(context$suggest(context = 0.4)$id, 1)

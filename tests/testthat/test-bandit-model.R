@@ -14,7 +14,7 @@ refused <- function(code, argument = "object") {
   expect_identical(expect_error(code, class = "gpbandits_error")$argument, argument)
 }
 
-test_that("parameters, fitted values and residuals are those of the posterior", {
+test_that("parameters, fitted values and residuals agree with the posterior", {
   b <- model_bandit(mean = 0.3)
   before <- b$copy()
   expect_equal(coef(b), c(se.lengthscale = 0.2, se.variance = 1.5, noise_var = 0.04, mean = 0.3))
@@ -31,7 +31,7 @@ test_that("parameters, fitted values and residuals are those of the posterior", 
   expect_true(all.equal(before, b))
 })
 
-test_that("the likelihood is that of the same regression, in the rewards' units", {
+test_that("the likelihood equals that of the same regression, in the units of the rewards", {
   x <- model_x[model_arms]
   plain <- logLik(gp_regression(x, model_rewards, model_kernel, 0.04, mean = 0.3))
   expect_equal(as.numeric(logLik(model_bandit(mean = 0.3))), as.numeric(plain), tolerance = 1e-10)
@@ -46,7 +46,7 @@ test_that("the likelihood is that of the same regression, in the rewards' units"
   expect_equal(as.numeric(logLik(own)), as.numeric(logLik(two)), tolerance = 1e-10)
 })
 
-test_that("a refit is counted in the degrees of freedom, and raises the likelihood", {
+test_that("a refit increases the degrees of freedom and does not lower the likelihood", {
   set.seed(3)
   b <- gp_bandit(model_x, kernel_se(0.9, 4), 1, policy_ucb(2), refit = refit_every(1))
   for (t in 1:7) b$observe(b$suggest()$id, sin(6 * model_x[b$history()$arm[t]]) + rnorm(1, 0, 0.1))
@@ -58,7 +58,7 @@ test_that("a refit is counted in the degrees of freedom, and raises the likeliho
   expect_gt(as.numeric(logLik(b)), as.numeric(logLik(first)))
 })
 
-test_that("simulated rewards have the posterior's mean and covariance, and their seed", {
+test_that("simulated functions have the posterior's mean and covariance, and are reproducible by seed", {
   b <- model_bandit(mean = 0.3)
   at <- c(0.05, 0.07, 0.6)
   drawn <- as.matrix(simulate(b, 4000, seed = 5, newdata = at))
@@ -72,7 +72,7 @@ test_that("simulated rewards have the posterior's mean and covariance, and their
   refused(simulate(b, 0), "nsim")
 })
 
-test_that("an updated bandit has the same log under other settings", {
+test_that("update() gives a bandit with the same log and other settings", {
   b <- model_bandit()
   other <- update(b, kernel = kernel_matern(2.5, 0.4), noise_var = 0.1, policy = "ei")
   fresh <- gp_bandit(model_x, kernel_matern(2.5, 0.4), 0.1, policy_ei())
@@ -90,7 +90,7 @@ test_that("an updated bandit has the same log under other settings", {
   refused(update(b, noise_var = -1), "noise_var")
 })
 
-test_that("what has no such model says so", {
+test_that("several outcomes have a column each, and models without such results raise an error with the reason", {
   several <- gp_bandit(model_x, model_kernel, 0.04, policy_ei(),
                        outcomes = list(yield = to_maximize(), impurity = at_most(2)))
   several$add(arm = c(3, 9), reward = cbind(yield = 1:2, impurity = c(NA, 3)))
@@ -113,7 +113,7 @@ test_that("what has no such model says so", {
   refused(logLik(model_bandit(changes = change_oracle(window = 3))))
 })
 
-test_that("the methods are registered with package generics, and serve a search", {
+test_that("the methods are registered with package generics, and work for results of a search", {
   skip_if_not_installed("generics")
   for (generic in c("tidy", "glance", "augment")) for (class in c("GPBandit", "bandit_maximum")) {
     expect_true(is.function(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace("generics"))))

@@ -1,5 +1,5 @@
 # The low-rank posterior and its certificate, through exports for tests, against the dense
-# formulas of the oracle.
+# formulas of the reference.
 
 skip_without_testing()
 
@@ -20,7 +20,7 @@ played_points <- function(n, d) {
   x
 }
 
-# What the oracle says of a posterior that knows these observations.
+# What the reference says of a posterior that knows these observations.
 dense_of <- function(case, known, at) {
   x <- case$x[known, , drop = FALSE]
   noise <- case$noise_var * case$scale[known]
@@ -65,7 +65,7 @@ random_case <- function(seed, n) {
        y = sin(3 * rowSums(x)) + rnorm(n, sd = 0.3))
 }
 
-test_that("random problems: errors within the certificate, the certificate within the aim", {
+test_that("in random problems errors are below the certificate, and the certificate is below the accuracy", {
   skip_on_cran()
   for (seed in seq_len(by_level(8, 200))) {
     n <- sample(c(3, 20, 60, 90), 1)
@@ -85,7 +85,7 @@ test_that("random problems: errors within the certificate, the certificate withi
   }
 })
 
-test_that("random lives: values change, observations go, noise changes, copies go their own way", {
+test_that("after random changes of values, removals, changes of noise and copies the basis is correct", {
   skip_on_cran()
   for (seed in seq_len(by_level(4, 60))) {
     case <- random_case(100 + seed, 120)
@@ -138,7 +138,7 @@ test_that("random lives: values change, observations go, noise changes, copies g
   }
 })
 
-test_that("with every point in the basis it is the dense posterior", {
+test_that("with every point in the basis the posterior equals the dense one", {
   set.seed(1)
   for (kernel in compare_kernels()[c("matern12", "matern32", "sum", "product")]) {
     case <- list(x = matrix(runif(60 * kernel$d), 60), y = rnorm(60), scale = runif(60, 0.5, 2), noise_var = 0.1,
@@ -181,7 +181,7 @@ test_that("gradients of mean and sd are those of finite differences", {
   }
 })
 
-test_that("joint draws and paths have the posterior's mean and covariance", {
+test_that("joint draws and sample paths have the posterior's mean and covariance", {
   skip_on_cran()
   set.seed(3)
   x <- played_points(80, 1)
@@ -202,7 +202,7 @@ test_that("joint draws and paths have the posterior's mean and covariance", {
   }
 })
 
-test_that("a kernel of finite rank has that rank, whatever is played", {
+test_that("the rank of a finite-rank kernel is not exceeded, whatever points are evaluated", {
   set.seed(4)
   x <- matrix(rnorm(300 * 6), 300)
   case <- list(x = x, y = rnorm(300), scale = rep(1, 300), noise_var = 0.1, ref = ref_kernel_linear(1.3))
@@ -216,7 +216,7 @@ test_that("a kernel of finite rank has that rank, whatever is played", {
   expect_identical(state(both)$rank, 5)
 })
 
-test_that("the rank of a smooth kernel hardly grows; a rough one says that dense is as good", {
+test_that("the rank of a smooth kernel hardly grows, and a rough kernel recommends the dense engine", {
   set.seed(5)
   x <- matrix(runif(1600), 800)
   smooth <- lowrank(kernel_se(1), 2, 0.01)
@@ -247,7 +247,7 @@ adversarial <- function() {
     single_point = list(x = matrix(0.5, 60, 1), kernel = "se", length = 0.3, noise_var = 1e-8))
 }
 
-test_that("adversarial points: within the certificate, or the engine says that it is not accurate", {
+test_that("for adversarial points the error is below the certificate, or the engine reports that it is not accurate", {
   set.seed(6)
   for (name in names(adversarial())) {
     it <- adversarial()[[name]]
@@ -262,14 +262,14 @@ test_that("adversarial points: within the certificate, or the engine says that i
       cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, at_once = way[1])
       got <- predict_lowrank(pointer, at)
       expect_true(all(is.finite(got$mean)) && all(got$sd >= 0))
-      # The oracle itself is good to about eps / noise.
+      # The reference itself is good to about eps / noise.
       expect_certified(pointer, dense_of(case, seq_len(n), at), at, slack = max(1e-6, 1e-13 * n / it$noise_var), info = name)
       if (it$noise_var >= 1e-2) expect_true(state(pointer)$accurate, info = name)
     }
   }
 })
 
-test_that("where no point is left that could join, the mean's error is measured and the rank stays", {
+test_that("if no point can join the basis, the error of the mean is measured and the rank stays", {
   skip_on_cran()
   set.seed(8)
   n <- 700
@@ -288,7 +288,7 @@ test_that("where no point is left that could join, the mean's error is measured 
   expect_certified(pointer, dense_of(case, seq_len(n), at), at)
 })
 
-test_that("a width of the dense posterior, widened by the factor, holds around the low-rank mean", {
+test_that("a width of the dense posterior, widened by the factor, covers around the low-rank mean", {
   for (seed in seq_len(by_level(5, 60))) {
     case <- random_case(300 + seed, 60)
     case$accuracy <- 10^runif(1, -1, 2)  # so rough that the factor matters
@@ -316,7 +316,7 @@ scores_of <- function(policy, at, value) {
          ei = gain * stats::pnorm(gain / at$sd) + at$sd * stats::dnorm(gain / at$sd))
 }
 
-test_that("the first points of a basis bound what all of it says, the more the closer", {
+test_that("the first points of a basis bound the result of all of them, the tighter the more points", {
   for (seed in seq_len(by_level(5, 40))) {
     case <- random_case(400 + seed, 60)
     at <- rbind(matrix(runif(40 * case$d, -0.2, 1.2), 40), case$x[1:5, , drop = FALSE])
@@ -335,7 +335,7 @@ test_that("the first points of a basis bound what all of it says, the more the c
   }
 })
 
-test_that("the best of new points is the one that a sweep finds", {
+test_that("the best of new points equals that of a full evaluation", {
   for (seed in seq_len(by_level(4, 30))) {
     case <- random_case(500 + seed, 90)
     at <- matrix(runif(300 * case$d), 300)
@@ -365,13 +365,13 @@ settled_case <- function(seed, n) {
        ours = kernel_matern(2.5, 0.3), ref = ref_kernel_matern(2.5, 0.3))
 }
 
-test_that("the best observation is the one that all means say, whatever comes, goes or changes", {
+test_that("the best observation has the largest mean, after additions, removals and changes", {
   set.seed(62)
   truth <- function(x) cos(4 * x[, 1]) * sin(5 * x[, 2])
   x <- rbind(matrix(runif(2000), ncol = 2), matrix(c(0.78, 0.3), 500, 2, byrow = TRUE) + rnorm(1000, sd = 0.01))
   pointer <- lowrank(kernel_matern(2.5, 0.15), 2, 0.01, corrected = TRUE)
   cpp_testing_lowrank_add(pointer, x, truth(x) + rnorm(1500, sd = 0.1), rep(1, 1500), TRUE)
-  expect_gt(state(pointer)$rank, 128)  # below, all means are looked at
+  expect_gt(state(pointer)$rank, 128)  # below that, all means are computed
   known <- rep(TRUE, 1500)
   for (k in 1:30) {
     offset <- if (k %% 2) 0 else 3
@@ -391,7 +391,7 @@ test_that("the best observation is the one that all means say, whatever comes, g
   }
 })
 
-test_that("answers are corrected where the basis is not good enough, with fewer points", {
+test_that("results are corrected where the basis is not accurate enough, with fewer points", {
   for (seed in 1:2) {
     case <- settled_case(seed, 400)
     at <- rbind(matrix(runif(200), 100), case$x[seq(1, 400, by = 10), ])
@@ -404,7 +404,7 @@ test_that("answers are corrected where the basis is not good enough, with fewer 
     answers <- predict_lowrank(loose, at)
     better <- answers$mean != basis$mean
     expect_gt(sum(better), 50)
-    expect_lt(sum(better), 138)                                     # not where it has been played often
+    expect_lt(sum(better), 138)                                     # not where it has been evaluated often
     error_of_mean <- function(got) max(abs(got$mean - want$mean)[better] / want$sd[better])
     error_of_sd <- function(got) max(abs(log(got$sd / want$sd))[better])
     expect_lt(error_of_mean(answers), 0.6 * error_of_mean(basis))
@@ -420,7 +420,7 @@ test_that("answers are corrected where the basis is not good enough, with fewer 
   }
 })
 
-test_that("the best is that of the corrected answers, not of the basis", {
+test_that("the best point is that of the corrected results", {
   differs <- 0
   for (seed in 1:2) {
     case <- settled_case(10 + seed, 300)
@@ -439,7 +439,7 @@ test_that("the best is that of the corrected answers, not of the basis", {
   expect_gt(differs, 10)
 })
 
-test_that("the mean's error is measured block by block, and never less than it is", {
+test_that("the error of the mean is measured block by block, and never underestimated", {
   skip_on_cran()
   case <- settled_case(3, by_level(4200, 9000))                     # more than a block
   n <- nrow(case$x)
@@ -464,7 +464,7 @@ test_that("the mean's error is measured block by block, and never less than it i
   expect_true(state(pointer)$accurate)
 })
 
-test_that("a basis put in order knows the same, at no more points", {
+test_that("a basis in a new order gives the same posterior with no more points", {
   set.seed(12)
   case <- list(x = matrix(runif(700), 350), y = rnorm(350), scale = rep(1, 350), noise_var = 0.1,
                ref = ref_kernel_matern(2.5, 1))
@@ -491,7 +491,7 @@ test_that("a basis put in order knows the same, at no more points", {
   expect_certified(pointer, dense_of(case, 61:350, at), at)
 })
 
-test_that("no mean moves by more than what was learnt allows, and some move by as much", {
+test_that("no mean changes by more than its bound after new data, and some reach the bound", {
   largest <- 0
   for (seed in seq_len(by_level(4, 20))) {
     case <- random_case(300 + seed, 60)
@@ -516,7 +516,7 @@ test_that("no mean moves by more than what was learnt allows, and some move by a
   expect_gt(largest, 0.9)
 })
 
-test_that("lazy arms find what a sweep finds, looking at fewer", {
+test_that("the lazy maximum over arms equals that of a full evaluation, with fewer evaluations", {
   skip_on_cran()
   for (seed in seq_len(by_level(3, 12))) {
     set.seed(seed)
@@ -551,13 +551,13 @@ test_that("lazy arms find what a sweep finds, looking at fewer", {
   }
 })
 
-test_that("lazy arms refuse what cannot be", {
+test_that("impossible calls of the lazy maximum are errors", {
   resolved <- resolve_kernel(kernel_se(), c("x1", "x2"))
   expect_error(cpp_testing_lowrank_arms(resolved, matrix(0, 0, 2), 0), "no arms")
   expect_error(cpp_testing_lowrank_arms(resolved, matrix(0, 3, 2), c(0, 1)), "one per arm")
 })
 
-test_that("it refuses what only it can see", {
+test_that("inputs that only this class can detect are errors", {
   pointer <- lowrank(kernel_se(), 2, 1)
   expect_error(lowrank(kernel_se(), 2, 0), "positive")
   expect_error(lowrank(kernel_se(), 2, 1, 0), "accuracy")
@@ -572,7 +572,7 @@ test_that("it refuses what only it can see", {
   expect_identical(state(pointer), before)
 })
 
-test_that("kernels that are products over arms and contexts are known as such; then one of their factors is kept", {
+test_that("kernels that are products over arms and contexts are recognised, and one factor is cached", {
   set.seed(21)
   arms <- matrix(runif(40), 20)
   played <- sample.int(20, 60, TRUE)

@@ -5,7 +5,7 @@ engine <- function(x, y, kernel, noise_var) {
   cpp_regression_new(resolve_kernel(kernel, paste0("x", seq_len(ncol(x)))), noise_var, x, y, rep(1, length(y)))
 }
 
-test_that("sizes around the blocks' edges agree with the dense formulas", {
+test_that("sizes around the edges of the blocks agree with the dense formulas", {
   skip_without_testing()
   skip_on_cran()
   set.seed(1)
@@ -25,7 +25,7 @@ test_that("sizes around the blocks' edges agree with the dense formulas", {
   }
 })
 
-test_that("changed targets equal a refit, cached predictions included", {
+test_that("changed targets give the posterior of a new fit, also in cached predictions", {
   skip_without_testing()
   set.seed(2)
   x <- matrix(runif(90), 90)
@@ -49,7 +49,7 @@ test_that("changed targets equal a refit, cached predictions included", {
   expect_error(cpp_regression_set_targets(pointer, 1:3), "differ in number")
 })
 
-test_that("a head of the engine is the engine of the head", {
+test_that("the first rows of the engine equal an engine of these rows", {
   set.seed(3)
   x <- matrix(runif(150), 150)
   y <- rnorm(150)
@@ -68,7 +68,7 @@ test_that("a head of the engine is the engine of the head", {
   expect_identical(cpp_regression_predict(pointer, at), whole)
 })
 
-test_that("a cache notices that observations were forgotten", {
+test_that("the cache is invalidated when observations are removed", {
   skip_without_testing()
   set.seed(6)
   x <- matrix(runif(70), 70)
@@ -85,7 +85,7 @@ test_that("a cache notices that observations were forgotten", {
   }
 })
 
-test_that("the least noise that is allowed does not let errors grow, and less is refused", {
+test_that("errors do not grow at the smallest allowed noise, and less noise is an error", {
   x <- matrix(seq(0, 1, length.out = 60), 60)  # in order: the worst for a Cholesky factor
   one_by_one <- engine(x[0, , drop = FALSE], numeric(), kernel_se(2), 1e-12)
   for (i in 1:60) cpp_regression_add(one_by_one, x[i, , drop = FALSE], sin(x[i]), 1)
@@ -122,7 +122,7 @@ test_that("gradients of mean and sd are those of finite differences", {
   }
 })
 
-test_that("solve, log determinant and quadratic form are the dense ones", {
+test_that("solutions, log determinant and quadratic form equal the dense ones", {
   skip_without_testing()
   set.seed(5)
   x <- matrix(runif(200), 100)
@@ -136,7 +136,7 @@ test_that("solve, log determinant and quadratic form are the dense ones", {
   expect_equal(evidence$log_det, ref_logdet(A - diag(0.2, 100), 1:100, 0.2), tolerance = tol$engine)
 })
 
-test_that("the engine refuses what only it can see", {
+test_that("inputs that only the engine can detect are errors", {
   pointer <- engine(matrix(1:4, 2), 1:2, kernel_se(), 1)
   expect_error(cpp_regression_add(pointer, matrix(1, 1, 3), 1, 1), "3 inputs, not 2")
   expect_error(cpp_regression_add(pointer, matrix(1, 2, 2), 1, 1), "differ in number")

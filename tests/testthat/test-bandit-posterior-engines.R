@@ -1,8 +1,8 @@
-# Both finite engines against the oracle and against each other, arm by arm.
+# Both finite engines against the reference and against each other, arm by arm.
 
 engines <- c("weights", "played")
 
-# A bandit of ours on x with the engine asked for, and the oracle for it.
+# A bandit of ours on x with the engine asked for, and the reference for it.
 engine_pair <- function(engine, x, ours, K, lambda, mean = 0, width = 2) {
   list(bandit = gp_bandit(x, ours, lambda, policy_ucb(width_constant(width)), mean = mean, engine = engine),
        ref = ref_bandit(K, lambda, ref_policy("ucb", ref_width_constant(width)), mean = mean))
@@ -59,13 +59,13 @@ for (engine in engines) {
     K <- ref_kernel_se(0.4)(x)
     expect_engine(engine, x, kernel_se(0.4), K, 0.05, mean = -3)
     expect_engine(engine, x, kernel_se(0.4), K, 0.05, mean = rnorm(15))
-    # Arms that look alike but are not the same.
+    # Arms that are similar but not the same.
     K <- ref_random_covariance(4)
     expect_engine(engine, c(1, 1, 2, 2), kernel_matrix(K), K, 0.05, mean = c(1, 5, 2, -3))
   })
 }
 
-test_that("the two engines agree with each other through long runs", {
+test_that("the two engines agree with each other in long runs", {
   set.seed(106)
   x <- ref_random_inputs(120, 2)
   f <- compare_rewards(ref_kernel_matern(2.5, 0.4)(x), 0, 0.2, 150)
@@ -86,7 +86,7 @@ test_that("the two engines agree with each other through long runs", {
   expect_lt(max(abs(as.matrix(posteriors[[1]]) - as.matrix(posteriors[[2]]))), tol$engine)
 })
 
-test_that("rewards that arrive late and out of order give what a refit gives, in both engines", {
+test_that("in both engines late rewards in any order give the posterior of a new fit", {
   set.seed(107)
   x <- sort(runif(18))
   K <- ref_kernel_se(0.2)(x)

@@ -1,4 +1,4 @@
-# Very many arms: the best of them is found without looking at all, and it is the one that a sweep finds.
+# Very many arms: the best of them is found without evaluating all, and equals that of a full evaluation.
 
 random_arms <- function(n, d, ties = 0) {
   x <- matrix(runif(n * d), n)
@@ -17,7 +17,7 @@ play_both <- function(a, b, f, rounds) {
   rounds + 1
 }
 
-test_that("the arms are those of a full sweep, to the end", {
+test_that("the selected arms equal those of a full evaluation until the end", {
   policies <- list(policy_ucb(width_srinivas_finite(0.1, 0.2)), policy_ei(), policy_variance(), policy_mean(),
                    policy_ucb(width_amm(1, 0.2, 0.1)))
   for (seed in seq_len(by_level(6, 30))) {
@@ -40,7 +40,7 @@ test_that("the arms are those of a full sweep, to the end", {
   }
 })
 
-test_that("groups of blocks that are left alone hold no better arm, whatever the width does", {
+test_that("blocks that are skipped contain no better arm, whatever the width", {
   for (seed in 1:2) {
     set.seed(20 + seed)
     x <- random_arms(30000, 2, ties = 500)
@@ -53,7 +53,7 @@ test_that("groups of blocks that are left alone hold no better arm, whatever the
   }
 })
 
-test_that("what is known changes, goes, is late: still the arms of a sweep", {
+test_that("with changed, removed and late rewards the arms equal those of a full evaluation", {
   skip_on_cran()
   for (seed in seq_len(by_level(4, 30))) {
     set.seed(100 + seed)
@@ -90,7 +90,7 @@ test_that("what is known changes, goes, is late: still the arms of a sweep", {
   }
 })
 
-test_that("only eligible arms are played, the best of them", {
+test_that("only eligible arms are selected, and the best of them", {
   set.seed(3)
   x <- random_arms(1000, 2)
   lazy <- gp_bandit(x, kernel_se(0.3), 0.05, policy_ucb(width_constant(2)), engine = "lowrank")
@@ -104,7 +104,7 @@ test_that("only eligible arms are played, the best of them", {
   }
 })
 
-test_that("auto takes them where there are very many arms, and every answer is there", {
+test_that("engine = \"auto\" uses the low rank for very many arms, and every method works", {
   skip_on_cran()
   set.seed(4)
   x <- random_arms(100000, 2)
@@ -125,7 +125,7 @@ test_that("auto takes them where there are very many arms, and every answer is t
   for (other in others) expect_false(summary(other)$engine == "lowrank")
 })
 
-test_that("joint draws over few arms work whatever the engine", {
+test_that("joint draws over few arms work with every engine", {
   set.seed(5)
   x <- matrix(seq(0, 1, length.out = 5))
   for (engine in c("auto", "weights", "played", "lowrank", "dense")) {

@@ -1,7 +1,7 @@
-# The low-rank engine of a bandit beside the oracle: errors within the certificate, the certificate
+# The low-rank engine of a bandit against the reference: errors within the certificate, the certificate
 # within the aim, or the dense engine serves.
 
-# What summary() tells of the engine, without the check of the model that comes with it.
+# The part of summary() about the engine, without the check of the model in it.
 engine_facts <- function(bandit) gpbandits:::bandit_facts(bandit)[c("engine", "rank", "error_bound")]
 
 # Means and sds that should be `want`; `slack` is the rounding of both sides.
@@ -24,7 +24,7 @@ played_rows <- function(n, d) {
   rbind(x, x[1:3, , drop = FALSE])
 }
 
-# A bandit over a box, over a product, or over arms in contexts that are not known beforehand, whose inputs are these
+# A bandit over a box, over a product, or over arms in open contexts, whose inputs are these
 # points; and what adds point i to it.
 life_over <- function(kind, x, kernel, noise_var, pending, drift, ...) {
   d <- ncol(x)
@@ -77,7 +77,7 @@ play_event <- function(b, ref, life, n) {
   ref
 }
 
-test_that("random lives: late, changed, withdrawn rewards, censoring, windows, weights, fading, noise of its own", {
+test_that("random runs with late, changed and removed rewards, windows, weights and drift stay accurate", {
   skip_on_cran()
   pendings <- list(list(pending_ignore(), ref_pending()), list(pending_hallucinate(), ref_pending("hallucinate")),
                    list(pending_censor(4, -0.2), ref_pending("censor", 4, -0.2)))
@@ -111,12 +111,12 @@ test_that("random lives: late, changed, withdrawn rewards, censoring, windows, w
   expect_gt(mean(engines == "lowrank"), 0.6)
 })
 
-# The oracle's posterior at `at` of what a bandit over a box has been given.
+# The reference's posterior at `at`, given the observations of a bandit over a box.
 fitted_at <- function(ref, x, y, noise_var, at) {
   ref_posterior(ref(x), ref(at, x), diag(ref(at)), y, noise_var)
 }
 
-test_that("restarts, epochs, refits: the engine begins again and is right again", {
+test_that("after restarts, epochs and refits the engine is correct again", {
   set.seed(2)
   box <- box_domain(0, 1)
   b <- gp_bandit(box, kernel_se(0.3), 0.05, policy_ucb(width_constant(2)), engine = "lowrank", changes = change_oracle(25))
@@ -146,7 +146,7 @@ benchmark <- function(name) {
   list(domain = of$domain, side = side, f = function(x) (of$f(x) + 54) / 52)
 }
 
-test_that("a run over a box: the same regret as with the dense engine, at a certified error", {
+test_that("on a box a run has the regret of the dense engine, with a certified error", {
   problem <- benchmark("branin")
   set.seed(3)
   regret <- vapply(c("dense", "lowrank"), function(engine) {
@@ -163,7 +163,7 @@ test_that("a run over a box: the same regret as with the dense engine, at a cert
   expect_equal(regret[["lowrank"]], regret[["dense"]], tolerance = 0.02)
 })
 
-test_that("auto changes over in both directions, and nothing is seen of it", {
+test_that("engine = \"auto\" changes in both directions without an effect on choices", {
   skip_on_cran()
   set.seed(5)
   kernel <- kernel_se(0.08)
@@ -186,7 +186,7 @@ test_that("auto changes over in both directions, and nothing is seen of it", {
   expect_identical(rle(engines)$values[1:3], c("dense", "lowrank", "dense"))
 })
 
-test_that("what is played does not depend on who looks, or on whether it is played again", {
+test_that("choices depend neither on reading results nor on a replay", {
   lives <- lapply(c(FALSE, TRUE), function(looks) {
     b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.8), 0.05, policy_ucb(width_constant(2)))
     set.seed(6)
@@ -216,7 +216,7 @@ hostile_points <- function() {
        single_point = list(x = matrix(0.5, 45, 2), length = 0.3, noise = 1e-8))
 }
 
-test_that("hostile points: never a wrong number in silence", {
+test_that("for difficult points the error is below the certificate, or the dense engine is used", {
   set.seed(7)
   for (name in names(hostile_points())) for (smooth in c(TRUE, FALSE)) {
     it <- hostile_points()[[name]]
@@ -226,14 +226,14 @@ test_that("hostile points: never a wrong number in silence", {
     b <- gp_bandit(box_domain(c(-1, -1), c(1e6, 1e6)), ours, it$noise, policy_ucb(width_constant(2)), engine = "lowrank")
     for (i in seq_len(nrow(it$x))) b$add(x = it$x[i, , drop = FALSE], reward = y[i])
     at <- rbind(it$x[1:5, ], matrix(runif(20), 10), c(500, 500))
-    # (The oracle itself is good to about eps / noise.)
+    # (The reference itself is good to about eps / noise.)
     expect_within_bound(b, b$posterior(at), fitted_at(ref, it$x, y, it$noise, at), paste(name, smooth),
                         slack = max(1e-6, 1e-13 * nrow(it$x) / it$noise))
     expect_true(all(is.finite(unlist(b$suggest()[c("x1", "x2")]))))
   }
 })
 
-test_that("finite-rank kernels cost their rank, in contexts that are not known beforehand", {
+test_that("the cost of finite-rank kernels depends on their rank, in open contexts too", {
   set.seed(8)
   arms <- matrix(rnorm(60 * 4), 60)
   b <- gp_bandit(arms, kernel_linear() + kernel_linear(0.5, dims = 1:2) * kernel_linear(dims = 5), 0.1,
@@ -252,7 +252,7 @@ test_that("finite-rank kernels cost their rank, in contexts that are not known b
   expect_within_bound(b, b$posterior(context = 0.7), want)
 })
 
-test_that("in new contexts the arm is the best of all, and the same when life is played again", {
+test_that("in new contexts the best of all arms is selected, and a replay selects the same", {
   set.seed(11)
   arms <- matrix(runif(160), 80)
   b <- gp_bandit(arms, kernel_se(0.6), 0.1, policy_ucb(width_constant(1.5)), mean = seq(0, 0.1, length.out = 80),
@@ -271,7 +271,7 @@ test_that("in new contexts the arm is the best of all, and the same when life is
   expect_identical(again$posterior(context = c(0.3, 0.8)), b$posterior(context = c(0.3, 0.8)))
 })
 
-test_that("whatever the kernel, the arm in a new context is the best of those that may be played", {
+test_that("in a new context the best of the eligible arms is selected, for every kernel", {
   for (one in split_kernels()) {
     set.seed(12)
     arms <- matrix(runif(80), 40)
@@ -303,7 +303,7 @@ test_that("Thompson sampling and joint draws over arms have the posterior's dist
   expect_lt(max(abs(stats::cov(t(draws)) - want$cov)), 0.1 * max(want$cov))
 })
 
-test_that("engine and accuracy are checked", {
+test_that("invalid engines and accuracies are errors", {
   box <- box_domain(0, 1)
   bandit <- function(...) gp_bandit(box, kernel_se(0.3), 0.1, policy_mean(), ...)
   expect_error(bandit(accuracy = 0), "accuracy", class = "gpbandits_error")
@@ -319,7 +319,7 @@ test_that("engine and accuracy are checked", {
   expect_lte(summary(tight)$error_bound, 1e-4)
 })
 
-test_that("where no point can join the basis any more its error is measured again before the dense engine comes", {
+test_that("if no further point can join the basis, its error is measured before the dense engine is used", {
   skip_on_cran()
   set.seed(3)
   arms <- matrix(runif(20), 20)

@@ -3,7 +3,7 @@
 
 internal <- function(name) getFromNamespace(name, "gpbandits")
 
-# FITC with the basis z. Repeats of a point share what the basis leaves out.
+# FITC with the basis z. Repeats of a point share the variance that the basis does not explain.
 plain_sparse <- function(gram, x, y, noise, z, at) {
   key <- apply(x, 1, paste, collapse = " ")
   point <- match(key, unique(key))
@@ -39,7 +39,7 @@ test_that("a sparse basis gives mean and variance of FITC, with repeats and poin
     expect_lt(nrow(got$basis), 85)
     best <- x[which.max(y), ]
     expect_true(any(got$basis[, 1] == best[1] & got$basis[, 2] == best[2]))
-    # (What joins later does not change what the basis left out of those before.)
+    # (Points that join later do not change the unexplained variance of those before.)
     if (first == 106) {
       expect_equal(got[c("mean", "variance")], plain_sparse(gram, x, y, 0.04 * scale, got$basis, at), tolerance = 1e-8)
     } else {
@@ -59,7 +59,7 @@ rough_rows <- function(n, seed = 4) {
   list(x = as.data.frame(x), reward = sin(6 * x[, 1]) * cos(5 * x[, 2]) + x[, 3]^2 + rnorm(n, sd = 0.1))
 }
 
-test_that("with very many observations the engine is sparse, and its sds are not below those of the dense one", {
+test_that("with very many observations the engine is sparse, and its sds are not below those of the dense engine", {
   skip_on_cran()
   rows <- rough_rows(2600)
   never <- refit_every(1e6)
@@ -94,7 +94,7 @@ test_that("with very many observations the engine is sparse, and its sds are not
   expect_lt(at_q$sd, 0.1)
 })
 
-test_that("after a refit of many rewards, reading changes no choice, and copies go on alike", {
+test_that("after a refit of many rewards reading results changes no choice, and copies make the same choices", {
   rows <- rough_rows(420)
   play <- function(reads) {
     b <- rough_bandit(refit = refit_every(3, starts = 1, iterations = 3))
@@ -119,7 +119,7 @@ test_that("after a refit of many rewards, reading changes no choice, and copies 
   expect_identical(plain$posterior(rows$x[1:5, ]), read$posterior(rows$x[1:5, ]))
 })
 
-test_that("given rows are entered together: they have the prior's predictions, however they are given", {
+test_that("rows given together have the predictions of the prior, in whatever calls they are given", {
   rows <- rough_rows(400)
   b <- rough_bandit()
   b$add(rows$x, reward = rows$reward)
@@ -145,7 +145,7 @@ test_that("given rows are entered together: they have the prior's predictions, h
   }
 })
 
-test_that("given rows are predicted one by one where a change rule needs the predictions", {
+test_that("given rows are predicted one by one if a change rule needs the predictions", {
   skip_on_cran()
   rows <- rough_rows(400)
   b <- rough_bandit(changes = change_function(function(history) FALSE))

@@ -1,7 +1,7 @@
-# What may happen to a query besides its reward: corrections, withdrawals, failures, noise of its own,
+# Events of a query other than its reward: corrections, withdrawals, failures, separate noise variances,
 # points of somebody else.
 
-# One random life beside the oracle; returns the largest differences of posteriors and what happened.
+# One random run against the reference; returns the largest differences of posteriors and the events.
 random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
   set.seed(seed)
   x <- sort(stats::runif(7))
@@ -58,7 +58,7 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
 
 lives <- by_level(3, 40)
 
-test_that("random lives of corrections, withdrawals and rewards with a noise of their own are the oracle's", {
+test_that("random corrections, withdrawals and noise variances of single rewards agree with the reference", {
   skip_on_cran()
   pendings <- list(list(ours = pending_ignore(), ref = ref_pending()),
                    list(ours = pending_hallucinate(), ref = ref_pending("hallucinate")),
@@ -75,7 +75,7 @@ test_that("random lives of corrections, withdrawals and rewards with a noise of 
   expect_lt(max(unlist(worst)), tol$engine)
 })
 
-test_that("on a box they are what a fit from scratch says", {
+test_that("on a box they agree with a fit from scratch", {
   for (seed in seq_len(lives)) {
     set.seed(400 + seed)
     b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.4), 0.05, policy_ucb(width_constant(2)),
@@ -102,7 +102,7 @@ test_that("on a box they are what a fit from scratch says", {
   }
 })
 
-test_that("replicates with noise of their own merge by precision, as the specification's example says", {
+test_that("replicates with separate noise variances are merged by precision, as in the worked example", {
   x <- c(0, .25, .5, .75, 1)
   one <- gp_bandit(x, kernel_se(0.3), 0.01, policy_mean())
   one$add(arm = c(1, 3, 5), reward = c(.2, 2.9 / 3, -.3), noise_var = c(.01, .04 / 3, .01))
@@ -115,7 +115,7 @@ test_that("replicates with noise of their own merge by precision, as the specifi
   expect_equal(2 * three$information_gain(), 12.362833, tolerance = 1e-6)
 })
 
-test_that("a data.frame of ids and rewards is taken; the same value again changes nothing, another is refused", {
+test_that("a data.frame of ids and rewards works; the same value again changes nothing, another is an error", {
   b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.01)
   q <- b$suggest(3)
   q$reward <- c(1, 2, 3)
@@ -133,7 +133,7 @@ test_that("a data.frame of ids and rewards is taken; the same value again change
   expect_equal(b$history()$reward, c(1, 2, 3))
 })
 
-test_that("a failed query may have a result after all, in every place where a bandit lives", {
+test_that("a failed query may be observed later, in memory, journals, files and stores", {
   x <- seq(0, 1, length.out = 9)
   late <- function(bandit) {
     q <- bandit$suggest(2)
@@ -162,7 +162,7 @@ test_that("a failed query may have a result after all, in every place where a ba
     late(make(store = store))
     expect_late(open_bandit(store), known)
   }
-  # Where failures are avoided it takes the place of the worst reward.
+  # If failures are avoided it replaces the worst reward.
   for (avoiding in list(late(make(failures = "avoid")), late(make(failures = "avoid", journal = tempfile())))) {
     known <- make()
     known$add(arm = avoiding$history()$arm, reward = c(0.7, 0.7))
@@ -176,7 +176,7 @@ test_that("a failed query may have a result after all, in every place where a ba
     expect_equal(avoiding$posterior(), known$posterior(), tolerance = 1e-10)
     expect_equal(avoiding$copy()$posterior(), known$posterior(), tolerance = 1e-10)
   }
-  # It can be amended like all others, but not fail again; what was withdrawn stays so.
+  # It can be amended like all others, but not fail again; withdrawn queries stay withdrawn.
   b$amend(1, 0.8)
   expect_error(b$fail(1), "observed", class = "gpbandits_error")
   b$suggest()
@@ -192,7 +192,7 @@ test_that("a failed query may have a result after all, in every place where a ba
   expect_equal(unserialize(serialize(rule, NULL))$posterior(), reported$posterior(), tolerance = 1e-10)
 })
 
-test_that("conditions beside a reward must be those of its query", {
+test_that("inputs and contexts next to a reward must be those of its query", {
   x <- data.frame(dose = c(0.1, 0.5, 0.9), row.names = c("low", "mid", "high"))
   b <- gp_ucb(x, kernel_se(0.3), 0.01, contexts = cbind(age = 0:1), pending = pending_hallucinate())
   q <- b$suggest(2, context = c(age = 1))
@@ -217,7 +217,7 @@ test_that("conditions beside a reward must be those of its query", {
   expect_equal(b$history()$reward, c(1, 2))
 })
 
-test_that("so must those of a search space, in open contexts, and of a rule in R", {
+test_that("the same holds on search spaces, in open contexts, and for algorithms in R", {
   s <- search_space(x = c(0, 1), rate = param_real(1e-5, 1, log = TRUE), k = param_factor(c("a", "b")),
                     n = param_integer(1, 5), p = param_logical(), z = param_real(0, 1, when = ~p))
   b <- gp_ucb(s, kernel_se(0.3), 0.01, width = width_constant(2), pending = pending_hallucinate(), contexts = "age")
@@ -244,7 +244,7 @@ test_that("so must those of a search space, in open contexts, and of a rule in R
   expect_error(rule$observe(data.frame(id = q$id, x1 = q$x1 + 0.3, reward = 1, g1 = 1)), "x1", class = "gpbandits_error")
 })
 
-test_that("what cannot be amended, withdrawn or told is refused, and nothing changes", {
+test_that("invalid amendments, withdrawals and rewards are errors that change nothing", {
   b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.01)
   b$suggest(3)
   b$observe(1, 1)
@@ -268,7 +268,7 @@ test_that("what cannot be amended, withdrawn or told is refused, and nothing cha
   expect_identical(b$history(), before[[1]])
 })
 
-test_that("journals keep corrections, withdrawals and noise", {
+test_that("journals contain corrections, withdrawals and noise variances", {
   file <- tempfile()
   on.exit(unlink(file))
   b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.01, pending = pending_censor(1, 0), journal = file)
@@ -284,9 +284,9 @@ test_that("journals keep corrections, withdrawals and noise", {
   expect_equal(b$history()$status, c("lost", "withdrawn", "failed", "pending", "observed", "pending"))
 })
 
-# ---- several readings of one query -------------------------------------------------
+# ---- several measurements of one query -------------------------------------------------
 
-test_that("several readings of a query teach what they would one by one, on every engine", {
+test_that("replicates of a query have the effect of single measurements, on every engine", {
   x <- seq(0, 1, length.out = 11)
   makers <- list(
     weights = function() gp_ucb(x, kernel_se(0.3, 4), 4, mean = 60, engine = "weights"),
@@ -319,7 +319,7 @@ test_that("several readings of a query teach what they would one by one, on ever
   }
 })
 
-test_that("readings are in journals and refits, and widths and checks know their noise", {
+test_that("replicates are in journals and refits, and widths and checks use their noise variances", {
   x <- seq(0, 1, length.out = 11)
   file <- tempfile()
   on.exit(unlink(file))
@@ -348,7 +348,7 @@ test_that("readings are in journals and refits, and widths and checks know their
   expect_error(baseline_constrained("ckb", 1:3, kernel_se(1), 1, count = 1)$observe(1, c(1, 2)), class = "gpbandits_error")
 })
 
-test_that("one query or reward in one call of the core leaves what the long way leaves", {
+test_that("one query or reward per call of the core gives the same state as the general code", {
   x <- seq(0, 1, length.out = 12)
   named <- data.frame(name = letters[1:12], x = x, y = rev(x)^2)
   makes <- list(
@@ -366,7 +366,7 @@ test_that("one query or reward in one call of the core leaves what the long way 
       set.seed(3)
       b <- makes[[name]]()
       shown <- lapply(1:9, function(t) {
-        # (All arms are given as those that are eligible, and a table of rewards is looked at by R.)
+        # (All arms are given as the eligible ones, and a table of rewards is checked by R.)
         z <- if (!is.null(here[[name]])) here[[name]](t)
         q <- if (quick || name == "box") b$suggest(context = z) else b$suggest(context = z, arms = 1:12)
         reward <- sin(3 * t)
@@ -385,7 +385,7 @@ test_that("one query or reward in one call of the core leaves what the long way 
   }
 })
 
-test_that("rewards with a noise of their own, and of rounds in which one failed, are told at once as by a table", {
+test_that("rewards with noise variances, and rounds with a failure, have the same effect in a table", {
   x <- seq(0, 1, length.out = 12)
   lives <- lapply(c(TRUE, FALSE), function(quick) {
     set.seed(4)
@@ -420,7 +420,7 @@ test_that("rewards with a noise of their own, and of rounds in which one failed,
   expect_identical(b$history()$noise_var, rep(0.1, 3))
 })
 
-test_that("the only outcome of a bandit has a name, and takes no value of another", {
+test_that("the only outcome of a bandit has a name, and values of other outcomes are errors", {
   b <- gp_ei(seq(0, 1, length.out = 5), kernel_se(0.2), 0.01, outcomes = list(yield = to_maximize()))
   b$suggest(2)
   expect_error(b$observe(1, c(impurity = 0.5)), "impurity", class = "gpbandits_error")
@@ -429,7 +429,7 @@ test_that("the only outcome of a bandit has a name, and takes no value of anothe
   expect_identical(b$history()$yield, c(0.5, 0.25))
 })
 
-test_that("what shows queries in the core shows them as R does", {
+test_that("the core's view of the queries equals R's", {
   named <- data.frame(name = letters[1:6], x = 1:6 / 6, y = (6:1 / 6)^2)
   makes <- list(
     gp_ucb(1:5 / 5, kernel_se(0.2), 0.01), gp_ucb(finite_domain(named), kernel_se(0.3), 0.01),
@@ -457,7 +457,7 @@ test_that("what shows queries in the core shows them as R does", {
   }
 })
 
-test_that("in that one call, too, what cannot be told is refused, and a function of the user's fails by its name", {
+test_that("in such single calls, too, invalid values are errors, and a failing custom function is named", {
   b <- gp_ucb(1:5, kernel_se(1), 0.01)
   b$suggest()
   b$suggest()
@@ -482,8 +482,8 @@ test_that("in that one call, too, what cannot be told is refused, and a function
   expect_identical(nrow(again$history()), 2L)
 })
 
-# (Races over folds tell so.)
-test_that("an amendment may bring a noise variance, or the bandit's own again, and leaves it alone otherwise", {
+# (Races over folds do this.)
+test_that("an amendment can set a noise variance or restore the bandit's, and otherwise keeps it", {
   at <- matrix(c(0.1, 0.5, 0.9))
   reported <- function(noise_var, ...) {
     b <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ei())
@@ -508,7 +508,7 @@ test_that("an amendment may bring a noise variance, or the bandit's own again, a
   expect_error(reported(NA_real_, -1), class = "gpbandits_error")
 })
 
-test_that("reasons stay with the queries that were given up, in every form that a bandit has", {
+test_that("reasons of withdrawn and failed queries are kept, in every form of a bandit", {
   file <- tempfile()
   on.exit(unlink(file))
   x <- seq(0, 1, length.out = 9)

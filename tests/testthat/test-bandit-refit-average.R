@@ -1,5 +1,5 @@
-# refit_every(average = ): several models of one function, by plain R: moments, improvement, draws, what is left out, and
-# what the hyperparameters' posterior distribution is on a grid.
+# refit_every(average = ): several models of one function, by plain R: moments, improvement, draws, leave-one-out, and
+# the posterior distribution of the hyperparameters on a grid.
 
 models_in_force <- function(bandit) gpbandits:::configs_of_models(gpbandits:::current_config(bandit))
 weights_in_force <- function(bandit) gpbandits:::model_weights(gpbandits:::current_config(bandit))
@@ -36,7 +36,7 @@ play_average <- function(bandit, rounds) {
   bandit
 }
 
-test_that("a refit keeps several weighed models, and the posterior has their mixture's moments", {
+test_that("a refit keeps several weighted models, and the posterior has the mixture's moments", {
   set.seed(1)
   b <- play_average(averaging(), 8)
   weight <- weights_in_force(b)
@@ -53,11 +53,11 @@ test_that("a refit keeps several weighed models, and the posterior has their mix
   expect_gt(diff(range(by_models(b, at, as.matrix(h[c("a", "b")]), h$reward)$mean[1, ])), 1e-6)
 })
 
-test_that("rewards' own noise is the same in all models, arms and known contexts too", {
+test_that("noise variances of single rewards are the same in all models, for arms and listed contexts too", {
   set.seed(2)
   grid <- as.matrix(expand.grid(a = 0:4 / 4, b = 0:4 / 4))
   b <- averaging(grid)
-  own <- c(NA, 0.5, NA, 0.02, NA, 0.01, 0.3)          # .02: what the bandit began with
+  own <- c(NA, 0.5, NA, 0.02, NA, 0.01, 0.3)          # .02: the bandit's initial value
   arms <- c(3, 9, 20, 20, 1, 14, 25)
   y <- average_f(grid[arms, ]) + rnorm(7, sd = 0.1)
   b$add(arm = arms, reward = y, noise_var = own)
@@ -73,7 +73,7 @@ test_that("rewards' own noise is the same in all models, arms and known contexts
   expect_equal(b$posterior()$sd, reference$sd, tolerance = 1e-8)
 })
 
-test_that("a pending query shrinks each model's sd, and leaves what the models differ by", {
+test_that("a pending query reduces each model's sd, and keeps the differences between models", {
   set.seed(3)
   b <- play_average(averaging(pending = pending_hallucinate()), 7)
   h <- b$history()
@@ -105,7 +105,7 @@ test_that("expected improvement is averaged over the models", {
   expect_gte(improvement(as.matrix(chosen[c("a", "b")])), max(improvement(grid)) * (1 - 1e-3))
 })
 
-test_that("draws choose a model by its weight: their moments are the mixture's", {
+test_that("draws select a model by its weight, so their moments are the mixture's", {
   set.seed(5)
   grid <- as.matrix(expand.grid(a = 0:3 / 3, b = 0:3 / 3))
   b <- averaging(grid, policy_ts(width_constant(1)))
@@ -120,7 +120,7 @@ test_that("draws choose a model by its weight: their moments are the mixture's",
   expect_s3_class(box$suggest(), "data.frame")
 })
 
-test_that("copies, files, JSON and replays go on to the bit; a bandit of one model has none of this", {
+test_that("copies, files, JSON and replays are identical to the bit; a bandit with one model has no mixture", {
   set.seed(6)
   b <- play_average(averaging(pending = pending_hallucinate()), 7)
   path <- tempfile(fileext = ".rds")
@@ -137,7 +137,7 @@ test_that("copies, files, JSON and replays go on to the bit; a bandit of one mod
   expect_null(unclass(as.environment(one))$refits[[1]]$models)
 })
 
-test_that("the weighed models stand for the posterior of the hyperparameters on a grid", {
+test_that("the weighted models represent the posterior of the hyperparameters on a grid", {
   set.seed(8)
   x <- matrix(runif(14), ncol = 1)
   y <- sin(6 * x[, 1]) + rnorm(14, sd = 0.3)
@@ -167,7 +167,7 @@ test_that("the weighed models stand for the posterior of the hyperparameters on 
   expect_lt(abs(moments(n, v)[2] / sds[2] - 1), 0.25)
 })
 
-test_that("both modes are there: all noise, and a rough function without", {
+test_that("both modes are represented: only noise, and a rough function without noise", {
   x <- matrix(c(0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95), ncol = 1)
   y <- c(0.9, -1.1, 0.4, 1.2, -0.8, 0.3, -0.9)
   found <- gpbandits:::fit_models(x, y, kernel_matern(2.5, 0.4), 0.1, 0, 40,
@@ -183,7 +183,7 @@ test_that("both modes are there: all noise, and a rough function without", {
                   noise_var = rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2)))))
 })
 
-test_that("a fitted mean is not known better than the rewards say", {
+test_that("the uncertainty of a fitted mean is included", {
   set.seed(9)
   x <- matrix(runif(30), 15)
   y <- 3 + rnorm(15)
@@ -198,7 +198,7 @@ test_that("a fitted mean is not known better than the rewards say", {
   expect_equal(sqrt(sum(weight * (mean - centre)^2)), sqrt(noise / 15), tolerance = 0.15)
 })
 
-test_that("a mixture of two normal priors, and a Beta prior of a correlation, by the plain formula", {
+test_that("a mixture of two normal priors, and a Beta prior of a correlation, equal their formulas", {
   set.seed(10)
   x <- cbind(runif(12), rep(1:3, 4))
   y <- sin(4 * x[, 1]) + c(-0.5, 0, 0.5)[x[, 2]] + rnorm(12, sd = 0.1)
@@ -225,7 +225,7 @@ test_that("a mixture of two normal priors, and a Beta prior of a correlation, by
   }
 })
 
-test_that("check_model() of an average leaves out from each model, as refits of them would", {
+test_that("check_model() of an average leaves rewards out of each model, as refits without them would", {
   set.seed(11)
   b <- play_average(averaging(), 10)
   h <- b$history()
@@ -248,7 +248,7 @@ test_that("check_model() of an average leaves out from each model, as refits of 
   expect_output(print(summary(b)), "check")
 })
 
-test_that("what `average` and priors may be", {
+test_that("invalid values of `average` and priors are errors", {
   for (bad in list(0, 1.5, 101, "two", NA, NULL, c(2, 3))) {
     expect_error(refit_every(2, average = bad), class = "gpbandits_error")
   }
@@ -257,7 +257,7 @@ test_that("what `average` and priors may be", {
   expect_error(refit_every(2, priors = list(categorical.correlation = c(shape1 = -1, shape2 = 2))), class = "gpbandits_error")
 })
 
-test_that("summaries tell of the average: how many models, and how far they are apart", {
+test_that("summaries print the number of models and the ranges of their parameters", {
   set.seed(12)
   b <- play_average(averaging(), 8)
   count <- length(weights_in_force(b))
@@ -277,7 +277,7 @@ test_that("summaries tell of the average: how many models, and how far they are 
   expect_false(any(grepl("average", capture.output(print(one)))))
 })
 
-test_that("certificates go by the average: gaps by its moments, draws by the models' weights, changes by each model's", {
+test_that("certificates use the average: gaps by its moments, draws by the weights, changes by each model's", {
   set.seed(13)
   grid <- as.matrix(expand.grid(a = 0:3 / 3, b = 0:3 / 3))
   b <- averaging(grid)

@@ -1,4 +1,4 @@
-# Refits where rewards are no Gaussian readings: Laplace's log marginal likelihood, its gradient and its maximum.
+# Refits where rewards are no Gaussian measurements: Laplace's log marginal likelihood, its gradient and its maximum.
 
 latent_x <- seq(0, 1, length.out = 9)
 latent_kernel <- kernel_matern(2.5, 0.3, 1.5)
@@ -9,7 +9,7 @@ evidence_of <- function(bandit, parameters, fits_mean = FALSE) {
   testing_entry("cpp_latent_evidence")(b$handle, kernel, fits_mean, parameters)
 }
 
-# Bandits with some rewards of each kind; `own`: parameters besides the kernel's.
+# Bandits with some rewards of each kind; `own`: parameters in addition to the kernel's.
 latent_lives <- function(domain = latent_x, kernel = latent_kernel, ...) {
   make <- function(rewards, policy = policy_mean()) gp_bandit(domain, kernel, policy = policy, rewards = rewards, ...)
   x <- matrix(latent_x)
@@ -39,7 +39,7 @@ latent_lives <- function(domain = latent_x, kernel = latent_kernel, ...) {
   })
 }
 
-test_that("the value is Laplace's log evidence, on every kind, with arms, boxes and a matrix", {
+test_that("the value is Laplace's log evidence, for every response type, with arms, boxes and a matrix", {
   for (domain in list(latent_x, box_domain(0, 1))) {
     for (b in latent_lives(domain)) {
       own <- testing_entry("cpp_latent_parameters")(as.environment(b)$handle)
@@ -51,7 +51,7 @@ test_that("the value is Laplace's log evidence, on every kind, with arms, boxes 
   }
 })
 
-test_that("the gradient is that of differences: kernel, mean, cuts, ties", {
+test_that("the gradient equals finite differences, for kernel, mean, cuts and ties", {
   for (name in names(lives <- latent_lives())) {
     b <- lives[[name]]
     fits_mean <- name %in% c("logit", "probit", "counts")
@@ -68,7 +68,7 @@ test_that("the gradient is that of differences: kernel, mean, cuts, ties", {
   }
 })
 
-test_that("the specification's slope by the log variance", {
+test_that("the slope by the log variance equals that of the worked example", {
   b <- gp_bandit(c(0, .5, 1), kernel_se(.5, 2), policy = policy_mean(), rewards = rewards_binary())
   b$add(arm = 1:3, reward = c(1, 8, 1), size = c(4, 10, 2))
   b$posterior()
@@ -78,7 +78,7 @@ test_that("the specification's slope by the log variance", {
   expect_equal(found$gradient[at], -.335965, tolerance = 1e-5)
 })
 
-test_that("a refit maximises it with the priors, never below the start, and lives on in copies, journals and stores", {
+test_that("a refit maximises evidence times priors, never below the start, also in copies, journals and stores", {
   file <- tempfile()
   on.exit(unlink(file))
   x <- seq(0, 1, length.out = 15)
@@ -114,14 +114,14 @@ test_that("a refit maximises it with the priors, never below the start, and live
     look <- function(b) list(b$posterior(x = x), b$posterior(x = x, scale = "latent"), b$history(), b$best())
     same <- list(b$copy(), from_json(as_json(b)), unserialize(serialize(b, NULL)), open_bandit(file)$copy())
     for (one in same) expect_identical(look(one), look(b), info = name)
-    if (name == "ordinal") {                                  # what the reward's scale says is by the refitted cuts
+    if (name == "ordinal") {                                  # the reward's scale depends on the refitted cuts
       latent <- b$posterior(x = 0.4, scale = "latent")
       expect_equal(b$posterior(x = 0.4)$lower, 1 + sum(plogis(latent$lower - fit$rewards$cuts)))
     }
   }
 })
 
-test_that("no start and no neighbour is better than what a refit has found", {
+test_that("no other start and no neighbour is better than the result of a refit", {
   b <- gp_bandit(latent_x, latent_kernel, policy = policy_mean(), rewards = rewards_counts(), refit = refit_every(1, mean = "fit"))
   b$add(x = matrix(latent_x), reward = c(2, 3, 6, 19, 22, 9, 3, 2, 1))
   b$suggest()
@@ -136,7 +136,7 @@ test_that("no start and no neighbour is better than what a refit has found", {
   for (k in 1:3) for (step in c(-0.05, 0.05)) expect_gt(best + 1e-4, objective(c(found, fit$mean) + replace(numeric(3), k, step)))
 })
 
-test_that("places that were compared with themselves alone say nothing: the parameters stay", {
+test_that("comparisons of a point with itself contain no information, and the parameters stay", {
   b <- gp_bandit(latent_x, latent_kernel, policy = policy_mean(), rewards = rewards_preferences("rankings"),
                  refit = refit_every(6, minimum = 2))
   b$add(arm = c(2, 2, 2, 5, 5, 5))
@@ -149,7 +149,7 @@ test_that("places that were compared with themselves alone say nothing: the para
   expect_identical(gpbandits:::kernel_parameters(fit$kernel), gpbandits:::kernel_parameters(latent_kernel))
 })
 
-test_that("what cannot be refitted is refused, and so are refits that change what they must not", {
+test_that("refits that are impossible, or would change fixed parameters, are errors", {
   make <- function(rewards, ..., policy = policy_mean()) {
     gp_bandit(latent_x, latent_kernel, policy = policy, rewards = rewards, refit = refit_every(2, ...))
   }

@@ -13,7 +13,7 @@ loud <- local({
 
 field_of <- function(b) utils::tail(as.environment(b)$refits, 1)[[1]]$noise_field
 
-test_that("the penalised likelihood and its gradient are what they are in plain R", {
+test_that("the penalised likelihood and its gradient equal their formulas in plain R", {
   set.seed(1)
   x <- matrix(runif(10))
   rows <- c(1:10, 1:10, 1:4)
@@ -60,7 +60,7 @@ test_that("the penalised likelihood and its gradient are what they are in plain 
   }
 })
 
-test_that("mcycle: log score by the specification's folds, constant -4.590, varying -4.252 or better", {
+test_that("on mcycle the log score of varying noise is at least -4.252, and that of constant noise -4.590", {
   skip_if_not_installed("MASS")
   mcycle <- NULL
   utils::data("mcycle", package = "MASS", envir = environment())
@@ -83,7 +83,7 @@ test_that("mcycle: log score by the specification's folds, constant -4.590, vary
   expect_gt(score("varying"), -4.252)                         # -4.216
 })
 
-test_that("between refits each reading has its place's noise, pending ones too", {
+test_that("between refits each measurement, also a pending one, has the noise variance of its point", {
   arms <- unique(loud$x)
   for (make in list(function(...) varying_bandit(...), function(...) varying_bandit(arms, ...),
                     function(...) varying_bandit(arms, ..., engine = "played"))) {
@@ -110,7 +110,7 @@ test_that("between refits each reading has its place's noise, pending ones too",
   }
 })
 
-test_that("the event holds it: copies, files, journals, replicates", {
+test_that("the event log holds the noise model, for copies, files, journals and replicates", {
   file <- tempfile()
   on.exit(unlink(file))
   b <- varying_bandit(policy = policy_ucb(width_constant(1)), journal = file)
@@ -135,7 +135,7 @@ test_that("the event holds it: copies, files, journals, replicates", {
   }
 })
 
-test_that("it stays constant where little is known, where nothing is gained, and where rewards have their own", {
+test_that("noise stays constant with few data, without a gain, or with noise variances of single rewards", {
   few <- varying_bandit()
   few$add(x = matrix(loud$x[1:15]), reward = loud$y[1:15])
   for (t in 1:26) few$suggest()
@@ -157,7 +157,7 @@ test_that("it stays constant where little is known, where nothing is gained, and
   expect_null(field_of(own))
 })
 
-test_that("what noise cannot vary beside is refused", {
+test_that("settings that exclude varying noise are errors", {
   refused <- function(call) expect_identical(expect_error(call, class = "gpbandits_error")$argument, "refit")
   varying <- function(..., kernel = kernel_se(0.3)) refit_every(5, noise = "varying", ...)
   refused(gp_bandit(1:5, kernel_se(1) + kernel_linear(1), 0.1, policy_mean(), refit = varying()))

@@ -9,7 +9,7 @@ ref_matern <- function(r, nu) {
   switch(as.character(nu), "0.5" = exp(-a), "1.5" = (1 + a) * exp(-a), "2.5" = (1 + a + a^2 / 3) * exp(-a))
 }
 
-test_that("each smoothness counts by its evidence, as on a grid", {
+test_that("each smoothness is weighted by its evidence, as on a grid", {
   prior <- list(l = c(log(0.4), 1), n = c(log(0.02), 1.5))
   grid <- expand.grid(l = seq(log(0.005), log(40), length.out = 50), n = seq(log(1e-5), log(3), length.out = 50))
   evidence <- function(x, y, nu) {
@@ -41,7 +41,7 @@ test_that("each smoothness counts by its evidence, as on a grid", {
     wanted <- vapply(nus, function(nu) evidence(x, y, nu), 0)
     shares <- shares_of(y, NULL)
     expect_lt(max(abs(shares - wanted / sum(wanted))), 0.06)
-    # What is believed beforehand counts beside it, by its ratios.
+    # The prior weights count by their ratios.
     likely <- c(20, 2, 1)
     expect_lt(max(abs(shares_of(y, likely) - likely * wanted / sum(likely * wanted))), 0.06)
     expect_identical(shares_of(y, likely / 40), shares_of(y, likely))
@@ -49,7 +49,7 @@ test_that("each smoothness counts by its evidence, as on a grid", {
   expect_gt(shares[3], 0.5)
 })
 
-test_that("one smoothness alone is the kernel with that, and none the kernel as it is", {
+test_that("a single smoothness is the kernel with that nu, and none leaves the kernel unchanged", {
   set.seed(22)
   x <- matrix(runif(24), 12)
   y <- sin(4 * x[, 1]) + x[, 2] + rnorm(12, sd = 0.1)
@@ -58,7 +58,7 @@ test_that("one smoothness alone is the kernel with that, and none the kernel as 
   expect_true(all(numbers_of_models(fit(1.5)$models, nu_of) == 1.5))
 })
 
-test_that("of many rewards, a smoothness that they speak against has no models and those for it have all", {
+test_that("with many rewards, a smoothness that half of them contradict has no models", {
   set.seed(23)
   x <- matrix(runif(400), 200)
   fit <- function(y) {
@@ -71,7 +71,7 @@ test_that("of many rewards, a smoothness that they speak against has no models a
 
 averaged <- function(...) refit_every(2, mean = "fit", average = 10, smoothness = c(2.5, 1.5, 0.5), ...)
 
-test_that("in a product the Matern part has the smoothness, and summaries tell its range", {
+test_that("the Matern part of a product has the smoothness, and summaries print its range", {
   set.seed(24)
   mixed <- search_space(a = c(0, 1), kind = param_factor(letters[1:3]))
   found <- minimize_bandit(function(p) abs(p$a - 0.3)^0.3 + (p$kind == "b") + rnorm(1, sd = 0.01), mixed, 30,
@@ -82,7 +82,7 @@ test_that("in a product the Matern part has the smoothness, and summaries tell i
   expect_identical(reported$lower[reported$parameter == "smoothness"], 0.5)
 })
 
-test_that("promises at the foot of a narrow valley are kept more often than by smooth models alone", {
+test_that("at the floor of a narrow valley, intervals cover more often than with smooth models alone", {
   # Valleys as of BBOB's functions: the loss goes over decades, a hundredth of its spread is noise.
   gap <- function(seed, refit) {
     set.seed(seed)
@@ -99,7 +99,7 @@ test_that("promises at the foot of a narrow valley are kept more often than by s
   expect_lt(sqrt(mean(far^2)), 0.8 * sqrt(mean(smooth^2)))
 })
 
-test_that("copies, files, JSON and replays of averages over smoothness go on to the bit", {
+test_that("copies, files, JSON and replays of averages over smoothness are identical to the bit", {
   set.seed(25)
   b <- auto_bandit(list(a = c(0, 1), b = c(0, 1)), n_initial = 4,
                    model = gp_model(transform = "power",
@@ -127,7 +127,7 @@ test_that("copies, files, JSON and replays of averages over smoothness go on to 
   for (other in others) expect_identical(going_on(other), first)
 })
 
-test_that("what `smoothness` may be", {
+test_that("invalid values of `smoothness` are errors", {
   for (bad in list(0, -1, c(0.5, 0.5), numeric(), "rough", NA, Inf)) {
     expect_error(refit_every(2, average = 5, smoothness = bad), "smoothness", class = "gpbandits_error")
   }

@@ -1,4 +1,4 @@
-# refit_every(): when refits take place, what they do to a bandit, and that none can harm it.
+# refit_every(): when refits take place, their effect on a bandit, and that none can damage it.
 
 refit_x <- seq(0, 1, length.out = 30)
 refit_f <- sin(7 * refit_x)
@@ -32,7 +32,7 @@ same_data <- function(bandit, ...) {
   fresh
 }
 
-test_that("refits come before the rounds they are due at, never on fewer rewards than asked", {
+test_that("refits come before the rounds at which they are due, and never with fewer rewards than `minimum`", {
   set.seed(1)
   b <- play_refits(gp_ucb(refit_x, kernel_se(0.5), 0.1, refit = refit_every(4)), 17)
   # Before rounds 5 (four rewards are fewer than five), 6, 10, 14.
@@ -48,7 +48,7 @@ test_that("refits come before the rounds they are due at, never on fewer rewards
   expect_equal(nrow(b$history()), 18)
 })
 
-test_that("run_bandit refits at the same rounds as asking one by one, and plays the same", {
+test_that("run_bandit() refits at the same rounds as single calls, and makes the same choices", {
   problem <- bandit_problem(refit_x, refit_f)
   make <- function() gp_ucb(refit_x, kernel_se(0.5), 0.1, refit = refit_every(4, minimum = 3))
   one <- play_refits(make(), 14, function(q) refit_f[q$arm])
@@ -57,7 +57,7 @@ test_that("run_bandit refits at the same rounds as asking one by one, and plays 
   expect_equal(as.data.frame(run)[names(one$history())], one$history(), tolerance = tol$replay)
 })
 
-test_that("after a refit the posterior is that of the new parameters on all data, fitted by gp_fit", {
+test_that("after a refit the posterior is that of the new parameters on all data, fitted by gp_fit()", {
   set.seed(2)
   b <- play_refits(gp_ucb(refit_x, kernel_se(0.5), 0.1, refit = refit_every(10, mean = "fit")), 20)
   before <- b$copy()
@@ -76,7 +76,7 @@ test_that("after a refit the posterior is that of the new parameters on all data
   expect_lt(max(abs(b$posterior()$mean - theirs$mean), abs(b$posterior()$sd - theirs$sd)), tol$engine)
 })
 
-test_that("a refit sees the noise of each reward: of points added, observed, and under a map of outputs", {
+test_that("a refit uses the noise variance of each reward, also of added points and with an output transform", {
   set.seed(8)
   at <- sample(30, 24)
   own <- rep(c(1e-4, 4, NA), 8)
@@ -102,7 +102,7 @@ test_that("a refit sees the noise of each reward: of points added, observed, and
   fit <- gp_fit(refit_x[at], values, kernel_se(0.5), 0.1, own_noise = own / (map$scale * map$bulk * map$spread)^2)
   expect_equal(in_force(b)$kernel, fit$kernel)
   expect_identical(unserialize(serialize(b, NULL))$posterior(), b$posterior())
-  # A reward that came too late stands for nothing, nor does its noise.
+  # A reward that came too late has no effect, nor has its noise.
   late <- gp_ucb_sdf(refit_x, kernel_se(0.5), 0.1, m = 2, value = -1, refit = refit_every(6))
   late$suggest(6)
   late$observe(c(6, 5, 1), c(0.5, 0.7, 9), noise_var = c(NA, 0.3, 1e-4))
@@ -112,7 +112,7 @@ test_that("a refit sees the noise of each reward: of points added, observed, and
   expect_equal(in_force(late)$kernel, fit$kernel)
 })
 
-test_that("without mean = \"fit\" the prior mean stays, one per arm too", {
+test_that("without mean = \"fit\" the prior mean stays, also one per arm", {
   set.seed(3)
   prior <- 2 + refit_x
   b <- gp_ucb(refit_x, kernel_se(0.5), 0.1, mean = prior, refit = refit_every(6))
@@ -124,7 +124,7 @@ test_that("without mean = \"fit\" the prior mean stays, one per arm too", {
   expect_equal(b$posterior()$mean[far], prior[far], tolerance = 1e-2)
 })
 
-test_that("the likelihood never falls, on any data", {
+test_that("the likelihood never decreases, for any data", {
   for (seed in 1:6) {
     set.seed(seed)
     size <- 10^runif(1, -2, 2)
@@ -142,7 +142,7 @@ test_that("the likelihood never falls, on any data", {
   }
 })
 
-test_that("with priors the posterior density never falls, and the priors are felt", {
+test_that("with priors the posterior density never decreases, and the priors have an effect", {
   set.seed(4)
   prior <- list(se.lengthscale = c(meanlog = log(0.05), sdlog = 0.1))
   free <- play_refits(gp_ucb(refit_x, kernel_se(0.5), 0.1, refit = refit_every(12)), 13)
@@ -152,7 +152,7 @@ test_that("with priors the posterior density never falls, and the priors are fel
   expect_lt(away(held), min(0.5, away(free)))
 })
 
-test_that("refits are events: copies, files and fresh processes' replays go on exactly alike", {
+test_that("refits are events: copies, files and replays in fresh processes are identical", {
   makers <- list(
     arms = function() gp_ucb(refit_x, kernel_se(0.5), 0.1, refit = refit_every(4, mean = "fit")),
     ts = function() gp_ts(refit_x, kernel_matern(2.5, 0.5), 0.1, B = 1, R = 0.1, refit = refit_every(4)),
@@ -183,7 +183,7 @@ test_that("refits are events: copies, files and fresh processes' replays go on e
   }
 })
 
-test_that("reset forgets refits and starts from the first parameters", {
+test_that("reset() removes refits and restores the first parameters", {
   set.seed(7)
   b <- play_refits(gp_ucb(refit_x, kernel_se(0.5), 0.1, refit = refit_every(4, minimum = 2)), 9)
   expect_length(b$refits, 2)
@@ -192,7 +192,7 @@ test_that("reset forgets refits and starts from the first parameters", {
   expect_equal(b$posterior()$sd, rep(1, 30))
 })
 
-test_that("a fit that fails keeps the parameters, warns, and the bandit goes on", {
+test_that("if a fit fails, the parameters stay, with a warning, and the bandit continues", {
   # The squares of such rewards are infinite, and so is their likelihood.
   b <- gp_ucb(refit_x, kernel_se(0.5), 0.1, refit = refit_every(4, minimum = 2))
   b$add(arm = c(3, 10, 20, 28), reward = c(1, -2, 3, 1) * 3e149)
@@ -206,7 +206,7 @@ test_that("a fit that fails keeps the parameters, warns, and the bandit goes on"
   expect_warning(b$suggest(), "refit after round 8 failed")
 })
 
-test_that("parameters that the core cannot take leave the bandit as it was, but for the warning", {
+test_that("parameters that the core rejects leave the bandit unchanged, except for a warning", {
   for (domain in list(refit_x, list(x1 = c(0, 1)))) {
     set.seed(8)
     b <- gp_bandit(domain, kernel_se(0.3), 0.1, policy_ucb(width_constant(2)), refit = refit_every(50))
@@ -223,7 +223,7 @@ test_that("parameters that the core cannot take leave the bandit as it was, but 
   }
 })
 
-test_that("a refit and the query after it are one change: if the query fails there is neither", {
+test_that("a refit and the query after it are one change: if the query fails, the refit is undone", {
   fails <- FALSE
   broken <- policy_function(function(mean, sd, t) if (fails) stop("on purpose") else mean + 2 * sd)
   b <- gp_bandit(list(x1 = c(0, 1)), kernel_se(0.3), 0.1, broken, refit = refit_every(5))
@@ -241,7 +241,7 @@ test_that("a refit and the query after it are one change: if the query fails the
   expect_equal(nrow(b$history()), 6)
 })
 
-test_that("constant rewards, one arm and duplicates refit without harm", {
+test_that("constant rewards, a single arm and repeated points can be refitted", {
   set.seed(9)
   for (domain in list(refit_x, 0.4, rep(0.4, 5), list(x1 = c(0, 1)))) {
     b <- gp_bandit(domain, kernel_se(0.3), 0.1, policy_ucb(width_constant(2)), refit = refit_every(5, mean = "fit"))
@@ -251,7 +251,7 @@ test_that("constant rewards, one arm and duplicates refit without harm", {
   }
 })
 
-test_that("under pending_censor() the fit sees what the mean sees: censored values for what is late", {
+test_that("under pending_censor() the fit uses the censored values, as the posterior mean does", {
   b <- gp_ucb_sdf(refit_x, kernel_se(0.5), 0.1, m = 2, value = -1, refit = refit_every(6))
   b$suggest(6)
   b$observe(c(6, 5, 1), c(0.5, 0.7, 9))          # the first one came too late
@@ -262,7 +262,7 @@ test_that("under pending_censor() the fit sees what the mean sees: censored valu
   expect_equal(in_force(b)$noise_var, fit$noise_var)
 })
 
-test_that("contexts are inputs of the fit, known beforehand or not", {
+test_that("contexts are inputs of the fit, listed or open", {
   kernel <- kernel_se(c(0.5, 0.5))
   table <- cbind(z = c(0, 0.5, 1))
   for (contexts in list(table, "z")) {
@@ -290,7 +290,7 @@ test_that("logarithmic inputs are fitted in logarithms", {
   expect_equal(in_force(b)$kernel, gp_fit(log(h$cost), h$reward, kernel_se(2), 0.1)$kernel, tolerance = 1e-3)
 })
 
-test_that("a covariance given as a matrix keeps its entries, its partner is fitted", {
+test_that("the entries of kernel_matrix() stay, and the other factor is fitted", {
   set.seed(12)
   K <- ref_kernel_se(0.2)(refit_x)
   b <- gp_ucb(refit_x, kernel_matrix(K) * kernel_se(3), 0.1, refit = refit_every(8))
@@ -306,7 +306,7 @@ test_that("a covariance given as a matrix keeps its entries, its partner is fitt
   expect_gte(plain(1), max(plain(0.9), plain(1.1)) - 1e-6)
 })
 
-test_that("after a restart the fit sees the new segment only", {
+test_that("after a restart the fit uses only the new segment", {
   set.seed(13)
   b <- gp_ucb_cpd(refit_x, kernel_se(0.5), 0.1, changes = change_oracle(10, explore = 0.5), width = width_constant(2),
                   refit = refit_every(8, minimum = 4))
@@ -319,7 +319,7 @@ test_that("after a restart the fit sees the new segment only", {
   expect_equal(in_force(b)$kernel, fit$kernel)
 })
 
-test_that("under constraints the fit sees the rewards less their penalties", {
+test_that("under constraints the fit uses the rewards minus their penalties", {
   set.seed(14)
   b <- gp_ucb_noiseless_constraints(refit_x, kernel_se(0.5), 0.1, B = 1, R = 0.1, delta = 0.1, epoch = 5, epochs = 4,
                                     refit = refit_every(7), width = width_constant(2))
@@ -337,7 +337,7 @@ test_that("under constraints the fit sees the rewards less their penalties", {
   expect_equal(b$copy()$posterior(), b$posterior(), tolerance = tol$replay)
 })
 
-test_that("settings that gp_fit() or this kernel would refuse are refused when they are given", {
+test_that("settings that gp_fit() or the kernel does not allow are errors at once", {
   refused <- function(code, argument) {
     expect_identical(expect_error(code, class = "gpbandits_error")$argument, argument)
   }
@@ -362,7 +362,7 @@ test_that("settings that gp_fit() or this kernel would refuse are refused when t
   expect_s3_class(refit_every(5, lower = list(se.variance = 0.5), priors = NULL), "bandit_refit")
 })
 
-test_that("bounds hold through refits; equal ones fix a parameter", {
+test_that("bounds hold in all refits, and equal bounds fix a parameter", {
   set.seed(15)
   b <- gp_ucb(refit_x, kernel_se(0.3), 0.1,
               refit = refit_every(6, lower = c(se.lengthscale = 0.3), upper = list(se.lengthscale = 0.3, noise_var = 0.1)))

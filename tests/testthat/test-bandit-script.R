@@ -29,7 +29,7 @@ posteriors_before <- function(run, t, lambda = 0.01, lambda_g = lambda, seen = s
        g = ref_posterior_at(baseline_K, run$arm[seen], run$g1[seen], lambda_g))
 }
 
-test_that("CKB plays its score and moves its multiplier by the lower bound there", {
+test_that("CKB maximises its acquisition function and updates its multiplier by the lower bound there", {
   run <- played_by(baseline_makers$ckb, 30)
   phi <- 0
   for (t in 1:30) {
@@ -48,7 +48,7 @@ config_of <- function(domain, kernel, ..., width = 2, noise_var = 0.01) {
   gp_ucb(domain, kernel, noise_var, width = width, outcomes = list(y = to_maximize(), g1 = at_most(0, ...)))
 }
 
-test_that("CONFIG plays the largest upper bound of the optimistic feasible set", {
+test_that("CONFIG selects the largest upper bound over the points that may be feasible", {
   maker <- function(domain) config_of(domain, baseline_kernel, noise_var = 0.01, width = width_igp(1, 0.1, 0.05), mean = 0.5)
   run <- played_by(maker, 30)
   for (t in 1:30) {
@@ -66,7 +66,7 @@ test_that("CONFIG plays the largest upper bound of the optimistic feasible set",
   expect_equal(run$violation1, baseline_problem$constraint_values[run$arm])
 })
 
-test_that("CONFIG declares what is infeasible, and only then", {
+test_that("CONFIG declares infeasibility if and only if no point may be feasible", {
   hopeless <- bandit_problem(1:5, 5:1, constraints = c(3, 2, 1, 2, 3), optimum = 5)
   b <- config_of(1:5, kernel_se(0.1), noise_var = 1e-4)
   for (t in 1:8) {
@@ -81,7 +81,7 @@ test_that("CONFIG declares what is infeasible, and only then", {
   expect_false(declares_infeasible(as.environment(b)))
 })
 
-test_that("EPBO plays its penalised score, with two constraints too", {
+test_that("EPBO maximises its penalised acquisition function, also with two constraints", {
   run <- played_by(baseline_makers$epbo, 25)
   for (t in 1:25) {
     p <- posteriors_before(run, t)
@@ -105,7 +105,7 @@ test_that("EPBO plays its penalised score, with two constraints too", {
                sqrt(pmax(cumsum(run$violation1), 0)^2 + pmax(cumsum(run$violation2), 0)^2))
 })
 
-test_that("a penalty may be a function of the round, which is asked with it", {
+test_that("a penalty may be a function of the round", {
   run <- played_by(function(domain) baseline_constrained("epbo", domain, baseline_kernel, 0.01, penalty = function(t) 0.3 * t), 20)
   for (t in 1:20) {
     p <- posteriors_before(run, t)
@@ -140,7 +140,7 @@ hard_problem <- function(seed) {
   bandit_problem(x, f, noise = 0.1, constraints = g, constraint_noise = 0.1)
 }
 
-test_that("regret of each round and hard violation are within their bounds, whatever the penalty", {
+test_that("the regret of each round and the hard violation are below their bounds, for every penalty", {
   gain <- information_gain(kernel_se(0.2), seq(0, 1, length.out = 50), 0.01, rounds = 60, method = "spectral")
   width <- width_amm(1, 0.1, 0.05)
   found <- vapply(seq_len(by_level(1, 10)), function(seed) {
@@ -260,7 +260,7 @@ ref_admmbo <- function(run, x, rounds, objective = c(4, 2), constraint = c(6, 3)
   }
 }
 
-test_that("ADMMBO walks through its steps as described, and stops", {
+test_that("ADMMBO follows its steps as described, and stops", {
   skip_on_cran()
   for (seed in 1:3) {
     run <- played_by(baseline_makers$admmbo, 70, seed = seed)
@@ -279,7 +279,7 @@ test_that("ADMMBO walks through its steps as described, and stops", {
   expect_equal(b$posterior()$g1_sd, p$g$sd, tolerance = 1e-7)
 })
 
-test_that("feasibility improvement is the expectation of its definition", {
+test_that("feasibility improvement equals the expectation of its definition", {
   set.seed(4)
   p <- list(mean = rnorm(30), sd = c(runif(28), 0, 0))
   v <- c(seq(-1, 2.5, length.out = 29), 0.5)
@@ -291,7 +291,7 @@ test_that("feasibility improvement is the expectation of its definition", {
 
 box_problem <- benchmark_problem("small_feasible", grid = NULL)
 
-test_that("baselines run on arms and on a box, repeat by seed, and keep the ledger", {
+test_that("baselines run on arms and on a box, are reproducible by seed, and fill the regret log", {
   skip_on_cran()
   for (name in names(baseline_makers)) for (problem in list(baseline_problem, box_problem)) {
     run <- played_by(baseline_makers[[name]], 12, problem)
@@ -308,7 +308,7 @@ test_that("baselines run on arms and on a box, repeat by seed, and keep the ledg
   }
 })
 
-test_that("a copy, a file and a bandit told by hand go on alike", {
+test_that("a copy, a file and a bandit run by hand make the same choices", {
   skip_on_cran()
   for (name in names(baseline_makers)) {
     set.seed(2)
@@ -343,7 +343,7 @@ test_that("a copy, a file and a bandit told by hand go on alike", {
   }
 })
 
-test_that("ADMMBO as its authors run it: start points beside the budget, kernels refitted", {
+test_that("ADMMBO as its authors run it: initial points outside the budget, kernels refitted", {
   x <- baseline_problem$domain$x
   start <- c(5, 40)
   begun <- function(rounds) {
@@ -372,7 +372,7 @@ test_that("ADMMBO as its authors run it: start points beside the budget, kernels
   ours <- bandit$posterior()
   K <- kernel_gram(kernel, x)
   expect_equal(ours$mean, ref_posterior_at(K, history$arm[seen], history$reward[seen], noise_var)$mean, tolerance = 1e-6)
-  # A copy and a file go on as it would.
+  # A copy and a file continue as it would.
   again <- unserialize(serialize(bandit, NULL))
   set.seed(6)
   expected <- bandit$suggest()
@@ -394,7 +394,7 @@ test_that("late rewards are used when they arrive", {
   expect_equal(run$mean[12], p$f$mean[run$arm[12]], tolerance = 1e-7)
 })
 
-test_that("baselines are compared beside bandits, and added data count", {
+test_that("baselines can be compared with bandits, and added data are used", {
   makers <- c(lapply(baseline_makers, function(make) function(problem) make(problem$domain)), list(
     ours = function(problem) gp_ucb_noisy_constraints(problem$domain, baseline_kernel, 0.01, epoch = 5, step = 0.5,
                                                       width = width_constant(2))))
@@ -416,7 +416,7 @@ test_that("baselines are compared beside bandits, and added data count", {
   expect_output(print(summary(b)), "g1_mean")
 })
 
-test_that("on a box integer and logarithmic inputs stay what they are", {
+test_that("on a box integer and logarithmic inputs keep their kind", {
   domain <- box_domain(c(size = 1, rate = 1e-3), c(20, 10), integer = "size", log = "rate")
   problem <- bandit_problem(domain, function(x) -abs(x[, 1] - 7) / 20 - abs(log10(x[, 2])) / 3, noise = 0.05,
                             constraints = function(x) x[, 1] / 10 - 1)
@@ -434,7 +434,7 @@ test_that("on a box integer and logarithmic inputs stay what they are", {
   expect_lte(b$best(feasible = 0.5)$g1_mean, 0)
 })
 
-test_that("bad input is refused and changes nothing", {
+test_that("invalid input is an error that changes nothing", {
   for (name in names(baseline_makers)) {
     b <- baseline_makers[[name]](baseline_problem$domain)
     set.seed(1)
@@ -466,7 +466,7 @@ test_that("bad input is refused and changes nothing", {
 
 # ---- the same protocol as a bandit's ---------------------------------------------------
 
-test_that("a journal makes a bandit again, which goes on as the one that died", {
+test_that("a journal restores a bandit, which continues like the original", {
   skip_on_cran()
   for (name in names(baseline_makers)) {
     file <- tempfile()
@@ -503,7 +503,7 @@ test_that("a journal makes a bandit again, which goes on as the one that died", 
   }
 })
 
-test_that("in a context a bandit plays by the posterior of actions and contexts", {
+test_that("with contexts a baseline uses the posterior over actions and contexts", {
   x <- seq(0, 1, length.out = 6)
   z <- c(0, 0.4, 1)
   f <- function(v) sin(4 * v[, 1] + 3 * v[, 2])
@@ -561,7 +561,7 @@ test_that("a corrected, withdrawn or failed query is in the posterior as if it h
   }
 })
 
-test_that("ADMMBO's step has a query more for each that was withdrawn, none for one that failed", {
+test_that("a step of ADMMBO has an additional query for each withdrawn one, and none for a failed one", {
   phases <- function(end) {
     set.seed(1)
     b <- baseline_constrained("admmbo", baseline_problem$domain, baseline_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3))
@@ -575,7 +575,7 @@ test_that("ADMMBO's step has a query more for each that was withdrawn, none for 
   expect_identical(phases(function(b, id) b$fail(id)), rep(c("objective", "constraint1"), c(4, 2)))
 })
 
-test_that("bandit OCO gives up a pair of which one reward will never come", {
+test_that("bandit OCO discards a pair if one of its rewards will never arrive", {
   set.seed(1)
   b <- baseline_constrained("oco", box_problem$domain, epsilon = 0.3)
   b$suggest()
@@ -595,7 +595,7 @@ test_that("bandit OCO gives up a pair of which one reward will never come", {
   expect_identical(b$history(), before)
 })
 
-test_that("baselines on products play rows that exist, and their maxima are those of a fine grid", {
+test_that("on products baselines select existing rows, and their maxima equal those of a fine grid", {
   domain <- product_domain(data.frame(layers = c(1, 2, 4)), list(rate = c(0, 1)))
   f <- function(v) -(v[, 1] - 2)^2 / 4 - (v[, 2] - 0.6)^2
   g <- function(v) v[, 2] - 0.5
@@ -630,7 +630,7 @@ test_that("baselines on products play rows that exist, and their maxima are thos
 })
 
 # What each rule makes large, in plain R, by the posterior before and the query's row of the history.
-test_that("on a box rules over several posteriors find the largest of a fine grid, kinks and all", {
+test_that("on a box rules over several posteriors find the maximum of a fine grid, also at kinks", {
   k <- kernel_se(0.15)
   line <- box_domain(0, 1)
   upper <- function(p, row) f_mean(p) + row$width * f_sd(p)
@@ -662,7 +662,7 @@ test_that("on a box rules over several posteriors find the largest of a fine gri
   }
 })
 
-test_that("a baseline takes its own method's settings and no other's", {
+test_that("a baseline accepts the settings of its own method only", {
   ask <- function(...) baseline_constrained(..., domain = 1:4, kernel = baseline_kernel, noise_var = 0.1)
   expect_error(ask("ckb", step = 1, bound = 1, penalty = 2), "`penalty`.*epbo", class = "gpbandits_error")
   expect_error(ask("epbo", penalty = 2, step = 1), "`step`.*ckb.*oco", class = "gpbandits_error")
@@ -673,7 +673,7 @@ test_that("a baseline takes its own method's settings and no other's", {
   expect_lte(length(formals(baseline_constrained)), 20)
 })
 
-test_that("baselines are drawn, and bandit OCO says why it is not", {
+test_that("baselines can be plotted, and bandit OCO raises an error that states why it cannot", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   b <- baseline_constrained("ckb", seq(0, 1, length.out = 20), kernel_se(0.2), 0.01, step = 0.5, bound = 3, width = width_constant(1.5))

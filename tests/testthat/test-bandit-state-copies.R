@@ -1,4 +1,4 @@
-# Whoever has the same events chooses the same points, to the bit, whenever somebody has looked in between: copies,
+# All processes with the same events choose the same points, to the bit, whenever results were read in between: copies,
 # files, JSON, journals and replicas of a store.
 
 # Something that people do with a bandit, drawn at random.
@@ -66,7 +66,7 @@ for (name in names(copied_bandits)) {
   })
 }
 
-test_that("a replica of a store chooses as the bandit that asked would", {
+test_that("a replica of a store makes the choices of the bandit that asked", {
   skip_if_not_installed("RSQLite")
   for (seed in 1:2) {
     set.seed(seed)
@@ -90,7 +90,7 @@ test_that("a replica of a store chooses as the bandit that asked would", {
   }
 })
 
-test_that("a trial of another engine that fails leaves no trace of when it was looked at", {
+test_that("a failed trial of another engine does not depend on when results were read", {
   set.seed(1)
   b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_matern(0.5, 0.02), 0.01, policy_ucb(2))
   for (k in 1:140) {

@@ -2,7 +2,7 @@
 
 state_x <- seq(0, 1, length.out = 12)
 
-# A plain bandit is struck at each statement in each way; longer lives in one of the ways, at every other statement, and
+# A plain bandit is interrupted at each statement in each way; longer runs in one of the ways, at every other one, and
 # at GPBANDITS_TEST_LEVEL=2 as a plain one.
 ways <- function(one) by_level(names(strikes)[one], names(strikes))
 
@@ -19,13 +19,13 @@ changing_functions <- c(
 # An error in the search for parameters is a refit that failed (with a warning), not a change that did: core() is part of it.
 refitting_functions <- setdiff(changing_functions, "core")
 
-# All that lives on of a bandit.
+# The complete state of a bandit.
 state_of <- function(bandit) {
   list(queries = gpbandits:::table_columns(bandit$queries), events = gpbandits:::table_columns(bandit$events),
        refits = length(bandit$refits), memory = if (is(bandit, "ScriptedBandit")) bandit$memory)
 }
 
-# Struck at every statement, a bandit is as before the change or as after it, and goes on from there.
+# Struck at every statement, a bandit is as before the change or as after it, and continues from there.
 expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = NULL, step = by_level(2, 1)) {
   kept <- list(bandit = serialize(bandit, NULL), journal = if (!is.null(journal)) readLines(journal))
   make <- function() {
@@ -46,7 +46,7 @@ expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = N
     if (!is.null(journal)) {
       if (!identical(state_of(open_bandit(journal, rng = FALSE)), state)) return("not as the journal")
     }
-    # Without a core's object it is made again from this state, which has been seen to go on: a few of these do.
+    # Without a core's object it is made again from this state, which has been seen to continue: a few of these do.
     if (is.null(as.environment(bandit)$handle) && k %% 8 > 0) return(where)
     id <- bandit$suggest()$id
     bandit$observe(id, 0.5, constraints = if (length(bandit$config$constraints)) 0)
@@ -81,19 +81,19 @@ bandit_changes <- list(
   fail = function(b) b$fail(3)
 )
 
-test_that("a bandit struck at any statement of a change is as before the change or as after it", {
+test_that("a bandit interrupted at any statement of a change is as before the change or as after it", {
   skip_on_cran()
   skip_on_os("windows")
   bandit <- played_on(gp_ucb(state_x, kernel_se(0.2), 0.01))
   with_clock(changing_functions, function(clock) {
-    # By default what is told of one query is struck in one way; a batch is the statements of one query again and again.
+    # By default a report of one query is interrupted in one way; a batch repeats the statements of one query.
     for (way in names(strikes)) for (change in setdiff(names(bandit_changes), if (!second_level()) c("batch", if (way != "interrupt") reported_changes))) {
       expect_all_or_nothing(clock, bandit, bandit_changes[[change]], way, change, step = by_level(2, 1))
     }
   })
 })
 
-test_that("so is one that refits, with contexts and constraints", {
+test_that("the same holds with refits, contexts and constraints", {
   skip_on_cran()
   skip_on_os("windows")
   settings <- list(
@@ -107,7 +107,7 @@ test_that("so is one that refits, with contexts and constraints", {
   })
 })
 
-test_that("so is one with a journal, and the journal says the same", {
+test_that("the same holds with a journal, which agrees with the bandit", {
   skip_on_cran()
   skip_on_os("windows")
   file <- tempfile()
@@ -125,7 +125,7 @@ test_that("so is one with a journal, and the journal says the same", {
   unlink(file)
 })
 
-test_that("so are baselines", {
+test_that("the same holds for baselines", {
   skip_on_cran()
   skip_on_os("windows")
   bandit <- played_on(baseline_constrained("ckb", state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1))
@@ -150,7 +150,7 @@ test_that("so are baselines", {
   unlink(file)
 })
 
-test_that("a run that is struck at any statement keeps whole rounds", {
+test_that("a run interrupted at any statement keeps complete rounds", {
   skip_on_cran()
   skip_on_os("windows")
   problem <- bandit_problem(state_x, sin(5 * state_x), noise = 0.1)
@@ -176,7 +176,7 @@ test_that("a run that is struck at any statement keeps whole rounds", {
   })
 })
 
-test_that("R's generator is put back, wherever what used it is struck", {
+test_that("R's generator is restored, wherever the code that used it is interrupted", {
   skip_on_os("windows")
   bandit <- played_on(gp_ts(state_x, kernel_se(0.2), 0.01, B = 1, R = 0.1))
   uses <- list(best = function() bandit$copy()$best(),
@@ -211,7 +211,7 @@ assign_anew <- function(name, value, frame) {
   assign(name, value, envir = frame)
 }
 
-test_that("an object from a file brings values: its methods are the class's, and nothing in it runs", {
+test_that("an object from a file provides values only: its methods are the class's, and no code in it runs", {
   witness <- tempfile()
   picture <- tempfile(fileext = ".pdf")
   on.exit(unlink(c(witness, picture)))
@@ -258,7 +258,7 @@ test_that("an object from a file brings values: its methods are the class's, and
     if (file.exists(witness)) fail(paste("something of change", k, "has run"))
     unlink(witness)
   }
-  # A promise deep within the settings, by hand.
+  # A promise object deep within the settings, by hand.
   bytes <- serialize(bandits[[1]], NULL, version = 2)
   noise <- quote_item(0.01)
   at <- which(bytes == noise[1])
@@ -269,7 +269,7 @@ test_that("an object from a file brings values: its methods are the class's, and
   expect_false(file.exists(witness))
 })
 
-test_that("what only says that it is a bandit is refused", {
+test_that("an object that only claims to be a bandit is an error", {
   bandit <- gp_ucb(state_x, kernel_se(0.2), 0.01)
   uses <- list(print, summary, predict, as.data.frame, plot, function(b) run_bandit(b, bandit_problem(state_x, state_x), 2), check_model,
                function(b) open_bandit(tempfile(), like = b))

@@ -1,4 +1,4 @@
-# Earlier campaigns: what the posterior knows of them, how correlations are weighed, and what stays as it was.
+# Earlier campaigns: their posterior, the weights of correlations, and the results that stay the same.
 
 inside <- function(b) as.environment(b)
 
@@ -17,7 +17,7 @@ tiny <- function(correlation) {
   b
 }
 
-test_that("the specification's numbers", {
+test_that("the numbers of the worked example come out", {
   wanted <- rbind(c(0.730445, 0.443594), c(0.914011, 0.365274), c(1.003886, 0.231731))
   evidence <- c(-9.054576, -7.993318, -8.142275)
   for (k in 1:3) {
@@ -104,7 +104,7 @@ test_that("the posterior is that of all campaigns under each model, averaged", {
   }
 })
 
-test_that("what is foretold is the density of this campaign's rewards given the others", {
+test_that("the predictive score is the density of this campaign's rewards given the other rows", {
   set.seed(4)
   x <- cbind(x = runif(4), y = runif(4))
   transfer <- list(name = c("a", "b"), inputs = cbind(x = runif(7), y = runif(7)), campaign = rep(1:2, c(4L, 3L)),
@@ -152,20 +152,20 @@ test_that("the evidence for earlier campaigns is the Bayes factor of correlation
   each <- vapply(rho, function(rho) sum(scales$prior * vapply(scales$scale, density, 0, rho = rho)), 0)
   reported <- rho != 0
   expect_equal(found$evidence, log(sum((prior * each)[reported]) / sum(prior[reported]) / each[!reported]), tolerance = 1e-8)
-  # Half of the weight beforehand: the odds are the factor.
+  # Half of the prior weight: the odds are the Bayes factor.
   alone <- list(list(weight = 1, campaigns = list(correlation = 0)))
   mixed <- gpbandits:::mixed_kinds(found$models, alone, found$evidence)
   expect_equal(mixed[[length(mixed)]]$weight, 1 / (1 + exp(found$evidence)), tolerance = 1e-8)
   weights <- function(models) vapply(models, `[[`, 0, "weight")
   expect_equal(sum(weights(mixed)), 1, tolerance = 1e-12)
-  # What has next to no weight is left out, and the others have all of it.
+  # Models with almost no weight are left out, and the others have all of it.
   some <- lapply(c(0.995, 0.0045, 0.0005), function(weight) list(weight = weight))
   reported <- stats::plogis(5) * c(0.995, 0.0045)
   wanted <- c(reported, stats::plogis(-5)) / sum(reported, stats::plogis(-5))
   expect_equal(weights(gpbandits:::mixed_kinds(some, alone, 5)), wanted, tolerance = 1e-12)
 })
 
-test_that("after every refit the models have all of the weight, and a copy goes on", {
+test_that("after every refit the weights of the models sum to 1, and a copy continues", {
   set.seed(4)
   old <- data.frame(x = runif(30), y = runif(30))
   old$reward <- 100 - 200 * (old$x - 0.6)^2 - 100 * (old$y - 0.3)^2 + rnorm(30, 0, 0.5)
@@ -182,7 +182,7 @@ test_that("after every refit the models have all of the weight, and a copy goes 
   expect_identical(copy$best(), b$best())
 })
 
-test_that("a campaign that tells nothing leaves every choice as it is without, bit by bit", {
+test_that("a campaign without information changes no choice, to the bit", {
   same <- data.frame(x = runif(6), y = runif(6), reward = 3)
   play_with <- function(transfer) {
     set.seed(22)
@@ -200,7 +200,7 @@ test_that("a campaign that tells nothing leaves every choice as it is without, b
   expect_identical(search_with(list(old = same)), search_with(NULL))
 })
 
-test_that("while the evidence is against an earlier campaign its models are those of this campaign alone", {
+test_that("if the evidence is against an earlier campaign, the models are those of this campaign alone", {
   set.seed(24)
   x <- cbind(x = runif(9), y = runif(9))
   y <- f(x) + rnorm(9, sd = 0.02)
@@ -217,7 +217,7 @@ test_that("while the evidence is against an earlier campaign its models are thos
   expect_equal(models_of(list(old = old)), models_of(NULL), tolerance = 1e-3)
 })
 
-test_that("models of this campaign by itself are weighed by what is foretold of each reward from the others", {
+test_that("models of this campaign alone are weighted by the leave-one-out densities of its rewards", {
   set.seed(5)
   own <- function(x) sin(7 * x[, 2])
   other <- function(x) sin(15 * x[, 1])
@@ -255,7 +255,7 @@ test_that("models of this campaign by itself are weighed by what is foretold of 
   }, 0)
   predicted <- gpbandits:::each_predicted(invalid$transfer, model, x, invalid$values, rep(NA_real_, 16))
   expect_equal(predicted, each, tolerance = 1e-8)
-  # Of several models what is foretold is the mixture.
+  # With several models the prediction is the mixture.
   other <- invalid$models[[2]]
   too <- gpbandits:::each_predicted(invalid$transfer, other, x, invalid$values, rep(NA_real_, 16))
   model$weight <- 0.3
@@ -266,7 +266,7 @@ test_that("models of this campaign by itself are weighed by what is foretold of 
   expect_equal(better, sum(log(0.3 * exp(each) + 0.7 * exp(too))) - sum(each), tolerance = 1e-8)
 })
 
-test_that("correlations go where the data are: the same function, upside down", {
+test_that("the correlation is estimated from the data, also for the same function with reversed sign", {
   for (sign in c(1, -1)) {
     set.seed(6)
     b <- auto_bandit(box, transfer = list(may = old_data(25, 5, sign, f = f)))
@@ -278,7 +278,7 @@ test_that("correlations go where the data are: the same function, upside down", 
   expect_output(print(summary(b)), "transfer   may")
 })
 
-test_that("three points come first, the first where the old rows expect most; then as many as are needed", {
+test_that("three points come first, the first where earlier rows predict the best reward; then as many as are needed", {
   set.seed(7)
   b <- auto_bandit(box, transfer = list(may = old_data(30, 8, f = f)))
   expect_identical(length(inside(b)$config$design$arm), 10L)
@@ -290,7 +290,7 @@ test_that("three points come first, the first where the old rows expect most; th
   expect_output(print(summary(found)), "transfer   may \\(30 rows\\)")
 })
 
-test_that("the design goes on in the share of rounds that earlier campaigns leave untold", {
+test_that("the design continues in the proportion of rounds that earlier campaigns do not explain", {
   actions <- function(rho, n) {
     set.seed(25)
     b <- auto_bandit(box, transfer = list(may = old_data(8, 8, f = f)), model = gp_model(refit = refit_every(100)))
@@ -314,13 +314,13 @@ test_that("the design goes on in the share of rounds that earlier campaigns leav
   b <- auto_bandit(box, transfer = list(may = old_data(8, 8, f = f)), n_initial = 5)
   b$suggest(6)
   expect_identical(b$history()$action, rep(c("explore", "policy"), c(5, 1)))
-  # Several campaigns tell together what R^-1 says.
+  # Several campaigns together explain the proportion by R^-1.
   two <- list(transfer = list(correlation = matrix(c(1, 0.5, 0.5, 1), 2)),
               models = list(list(weight = 1, campaigns = list(correlation = c(0.6, 0.3)))))
   expect_equal(gpbandits:::share_reported(two), (0.36 + 0.09 - 0.18) / 0.75, tolerance = 1e-12)
 })
 
-test_that("campaigns that contradict each other are earlier campaigns, too", {
+test_that("campaigns that contradict each other can be given together", {
   old <- function(seed, sign, noise = 0.5) {
     set.seed(seed)
     data <- data.frame(x = runif(30), y = runif(30))
@@ -336,7 +336,7 @@ test_that("campaigns that contradict each other are earlier campaigns, too", {
   expect_true(all(summary(b)$transfer$correlation * c(1, -1) > 0))
 })
 
-test_that("of thousands of rows those are kept that say most", {
+test_that("of thousands of rows the most informative ones are kept", {
   many <- old_data(3000, 9, f = f)
   rows <- gpbandits:::pivot_rows(kernel_matern(2.5, 0.3), as.matrix(many[c("x", "y")]), rep(1, 3000), 0.1, 40)
   expect_identical(anyDuplicated(rows), 0L)
@@ -352,7 +352,7 @@ test_that("of thousands of rows those are kept that say most", {
   }
 })
 
-test_that("saved, copied, replayed, from JSON and from a journal it is the same bandit", {
+test_that("saved, copied, replayed, from JSON or a journal, it is the same bandit", {
   path <- tempfile()
   set.seed(10)
   b <- auto_bandit(box, transfer = list(may = old_data(12, 11, f = f)), journal = path)
@@ -375,7 +375,7 @@ test_that("saved, copied, replayed, from JSON and from a journal it is the same 
   expect_error(readRDS(local({ saveRDS(bad, path); path }))$posterior(at), class = "gpbandits_error")
 })
 
-test_that("an interrupted search goes on from its journal as if nothing had been, in its own design", {
+test_that("an interrupted search resumes from its journal with the same design and choices", {
   transfer <- list(may = old_data(12, 11, f = f))
   search <- function(seed, path, stops = Inf, evaluations = 9) {
     set.seed(seed)
@@ -398,7 +398,7 @@ test_that("an interrupted search goes on from its journal as if nothing had been
   expect_identical(search(29, path, evaluations = 11)$history[1:9, ], whole$history)
 })
 
-test_that("Thompson sampling and UCB go by it, batches too", {
+test_that("Thompson sampling and UCB use the earlier campaigns, also in batches", {
   for (policy in list(policy_ts(1), policy_ucb(2))) {
     set.seed(14)
     b <- auto_bandit(box, transfer = list(may = old_data(15, 15, f = f)), policy = policy)
@@ -408,7 +408,7 @@ test_that("Thompson sampling and UCB go by it, batches too", {
   }
 })
 
-test_that("errors name what is wrong", {
+test_that("errors name the problem", {
   may <- old_data(5, 16, f = f)
   ask <- function(transfer, domain = box, ...) auto_bandit(domain, transfer = transfer, ...)
   for (bad in list(3, list(), may, list(may), list(may = 3), list(may = may[1:2]), list(may = cbind(may, z = 1)),
@@ -426,7 +426,7 @@ test_that("errors name what is wrong", {
                class = "gpbandits_error")
 })
 
-test_that("Hartmann in three inputs: ahead where the old campaign resembles it, no worse where it does not", {
+test_that("on Hartmann's function in 3 inputs a similar campaign helps, and an unrelated one does no harm", {
   skip_if(Sys.getenv("GPBANDITS_TEST_LEVEL") != "2")
   hartmann <- benchmark_function("hartmann3")
   other <- function(x) sin(5 * x[, 1] + 1) + cos(4 * x[, 2]) * sin(6 * x[, 3])

@@ -1,6 +1,6 @@
 # What is no error but hardly meant is said once.
 
-test_that("rewards far from the prior are said once, with the remedy", {
+test_that("rewards far from the prior raise one warning, with the remedy", {
   b <- gp_ucb(1:9, kernel_se(2), 0.01)
   expect_no_warning(b$add(arm = 1:3, reward = c(2.9, -3, 1)))
   expect_warning(b$add(arm = 4, reward = 43), "refit_every", class = "gpbandits_far")
@@ -13,7 +13,7 @@ test_that("rewards far from the prior are said once, with the remedy", {
   expect_identical(reported$history()$reward[id], 10)
 })
 
-test_that("so are readings that all lie at the edge of what noise and variance allow", {
+test_that("so do rewards that are all at the edge of the range that noise and variance allow", {
   b <- gp_ucb(1:9, kernel_se(2), 0.01)
   b$add(arm = 1, reward = 3.5)
   expect_no_warning(b$add(arm = 2, reward = 4))
@@ -25,7 +25,7 @@ test_that("so are readings that all lie at the edge of what noise and variance a
   expect_no_warning(fitted$add(arm = 1:3, reward = c(43, 44, 45)))
 })
 
-test_that("a batch that must repeat itself is said once, with the remedy", {
+test_that("a batch that must repeat a point raises one warning, with the remedy", {
   b <- gp_ucb(1:9, kernel_se(2), 0.01)
   expect_no_warning(b$suggest())
   expect_warning(q <- b$suggest(4), "pending_hallucinate", class = "gpbandits_repeats")

@@ -1,7 +1,7 @@
-# Random lives of a bandit: suggest, observe, add, copy, save and read, reset, in any
-# order, against the oracle; replay after every kind of event; same seed, same result.
+# Random runs of a bandit: suggest, observe, add, copy, save and read, reset, in any
+# order, against the reference; replay after every kind of event; same seed, same result.
 
-# A way of playing: our bandit, the oracle's, what contexts and constraints there are.
+# A way of playing: our bandit, the reference's, what contexts and constraints there are.
 life <- function(name) {
   x <- c(0.05, 0.2, 0.31, 0.5, 0.52, 0.8, 0.97)
   kernel <- kernel_matern(2.5, 0.3)
@@ -120,7 +120,7 @@ live_add <- function(state) {
   state
 }
 
-# The copy lives on; what happens to the original must not matter to it.
+# The copy continues; events of the original must not matter to it.
 live_copy <- function(state) {
   old <- state$bandit
   state$bandit <- old$copy()
@@ -137,7 +137,7 @@ live_save <- function(state) {
   state
 }
 
-# A life with every part drawn at random.
+# A run with every part drawn at random.
 random_life <- function() {
   pick <- function(list) list[[sample(length(list), 1)]]
   kernel <- random_kernel()
@@ -157,7 +157,7 @@ random_life <- function() {
   drift <- pick(random_drifts(policy))
   noise <- 10^runif(1, -4, 0)
   mean <- if (runif(1) < 0.5) rnorm(1) else rnorm(n)
-  # The same contexts, sometimes not told beforehand.
+  # The same contexts, sometimes not given in advance.
   open <- !is.null(contexts) && runif(1) < 0.5
   engine <- if (open || policy[[2]]$kind == "ts") "auto" else pick(c("weights", "played"))
   list(bandit = gp_bandit(x, ours, noise, policy[[1]], mean = mean, pending = pending[[1]],
@@ -186,7 +186,7 @@ random_pending <- function() {
 }
 
 # Ways to forget gradually; none of them for a policy drawn with width_dmm(), whose bound the
-# oracle has for plain data alone.
+# reference has for plain data alone.
 random_drifts <- function(policy) {
   none <- list(NULL, ref_drift())
   if (identical(policy[[1]]$width$type, "dmm")) return(list(none))
@@ -209,7 +209,7 @@ random_policies <- function() {
        list(policy_uniform(), ref_policy("uniform")))
 }
 
-test_that("lives with every part drawn at random equal the oracle", {
+test_that("runs with randomly drawn parts equal the reference", {
   skip_on_cran()
   for (seed in seq_len(by_level(4, 300))) {
     set.seed(seed)
@@ -281,7 +281,7 @@ for (name in life_names) {
   })
 }
 
-test_that("asking for n at once is asking n times", {
+test_that("a call of suggest(n) equals n calls of suggest()", {
   for (rule in list(pending_ignore(), pending_hallucinate(), pending_censor(5))) {
     bandits <- lapply(1:2, function(i) {
       gp_bandit(1:9 / 9, kernel_se(0.3), 0.1, policy_ucb(width_constant(2)), pending = rule)

@@ -9,7 +9,7 @@ reported_outcomes <- function(rewards, arm, y, size = rep(1, length(y)), ...) {
   b
 }
 
-test_that("left out is what a Gaussian process of all other sites has, and its chances are integrals", {
+test_that("leave-one-out predictions are those of a fit to all other sites, and probabilities are integrals", {
   arm <- c(1, 2, 2, 4, 5, 7, 7, 8)
   size <- c(3, 10, 4, 7, 20, 5, 1, 2)
   f <- 2 * sin(5 * check_x[arm])
@@ -50,7 +50,7 @@ test_that("left out is what a Gaussian process of all other sites has, and its c
         below <- sum(chance) - chance[length(chance)]
         expect_gt(ours$pit[i], below - 1e-5)
         expect_lt(ours$pit[i], sum(chance) + 1e-5)
-        # (The same draw within each step, whoever looks.)
+        # (The same draw within each step in every call.)
         share <- (ours$pit[i] - below) / chance[length(chance)]
         if (by == "place") first <- c(if (i > 1) first, share) else expect_equal(share, first[i], tolerance = 1e-2, info = info)
         if (i == 1) density <- numeric()
@@ -62,7 +62,7 @@ test_that("left out is what a Gaussian process of all other sites has, and its c
   }
 })
 
-test_that("with hardly any outliers it is the check of readings with Gaussian noise", {
+test_that("with hardly any outliers the check equals that of Gaussian noise", {
   arm <- c(1, 3, 3, 4, 6, 8)
   y <- c(0.2, 0.9, 1.3, 0.4, -0.6, 0.1)
   robust <- reported_outcomes(rewards_robust(df = 1e7), arm, y, noise_var = 0.1)
@@ -78,7 +78,7 @@ test_that("with hardly any outliers it is the check of readings with Gaussian no
                as.data.frame(check_model(plain))[c(1, 3:5), c("mean", "sd", "z")], tolerance = 1e-4, ignore_attr = TRUE)
 })
 
-test_that("surprises are those of the choices, a right model is left in peace, a wrong one is not", {
+test_that("residuals are those of predictions at the choice; a right model passes and a wrong one does not", {
   f <- 2 * cos(6 * check_x)
   play <- function(variance, seed, trials = 12) {
     set.seed(seed)
@@ -109,14 +109,14 @@ test_that("surprises are those of the choices, a right model is left in peace, a
   expect_match(wrong$verdict, "speaks against the model")
   expect_warning(summary(play(0.01, 3, trials = 200)), class = "gpbandits_model")
   expect_output(print(summary(b)), "check: 25 rewards")
-  # Where hyperparameters are fitted, what was said after the first fit.
+  # If hyperparameters are fitted, the predictions after the first fit.
   fitted <- gp_bandit(check_x, kernel_se(0.25), policy = policy_ts(1), rewards = rewards_counts(), refit = refit_every(6))
   for (t in 1:14) fitted$observe(fitted$suggest()$id, rpois(1, 4))
   expect_true(check_model(fitted)$fitted)
   expect_length(gpbandits:::bandit_checked(as.environment(fitted))$said, 8)
 })
 
-test_that("what cannot be checked is refused, what is extreme is finite", {
+test_that("unsupported checks are errors, and extreme data give finite results", {
   duels <- gp_bandit(check_x, kernel_se(0.25), policy = policy_duel(width_constant(1)), rewards = rewards_preferences())
   for (t in 1:4) {
     q <- duels$suggest(2)
@@ -127,7 +127,7 @@ test_that("what cannot be checked is refused, what is extreme is finite", {
   expect_error(check_model(b, by = "context"), "`by`", class = "gpbandits_error")
   expect_true(all(is.finite(unlist(as.data.frame(check_model(b))))))
   expect_true(is.finite(check_model(b)$log_score))
-  # Of a million trials, and of events without number, what is left without them is not lost in rounding.
+  # With a million trials, and with huge counts, the leave-one-out result is not lost in rounding.
   late <- reported_outcomes(rewards_counts(), c(1, 2, 3, 3), c(0, 3, 1e9, 1e9))
   for (by in c("place", "reward")) expect_true(all(is.finite(as.data.frame(check_model(late, by = by))$z)))
   f <- late$posterior(arm = 1:2, scale = "latent")$mean

@@ -1,5 +1,5 @@
-# check_model(): leaving one out against n refits and the specification's numbers, innovations against their definition,
-# false alarms at the rates that the specification found, words that fit what is wrong.
+# check_model(): leave-one-out against n refits and the worked example, innovations against their definition,
+# false alarms at the rates found in simulations, words that fit the fault.
 
 tiny_check <- function(...) {
   b <- gp_bandit(c(0, 0.25, 0.5, 0.75, 1), kernel_se(0.3), 0.01, policy_mean(), ...)
@@ -7,7 +7,7 @@ tiny_check <- function(...) {
   b
 }
 
-test_that("the tiny example has the specification's numbers", {
+test_that("the numbers of the worked example come out", {
   check <- check_model(tiny_check())
   at <- as.data.frame(check)
   expect_equal(at$mean, c(0.38586, 0.78783, 0.92059, 0.30487, -0.13266), tolerance = 2e-5)
@@ -15,13 +15,13 @@ test_that("the tiny example has the specification's numbers", {
   expect_equal(check$log_score, -0.12971, tolerance = 1e-4)
   expect_equal(check$tests$statistic[1] * 5, 1.45144, tolerance = 1e-5)
   expect_equal(check$tests$p[1], 0.1628, tolerance = 1e-3)
-  # A context whose kernel does not look at it: two and three out together.
+  # A context that the kernel does not use: two and three left out together.
   two <- gp_bandit(c(0, 0.25, 0.5, 0.75, 1), kernel_se(0.3, dims = 1), 0.01, policy_mean(), contexts = "z")
   for (i in 1:5) two$add(arm = i, reward = c(0.2, 0.9, 1, 0.3, -0.3)[i], context = c(1, 2, 2, 3, 4)[i])
   expect_equal(as.data.frame(check_model(two, by = "context"))$mean[2:3], c(0.31291, 0.48503), tolerance = 2e-5)
 })
 
-# Each group left out: a bandit that was never told it.
+# Each group left out: a bandit that never got it.
 refit_without <- function(make, reported, group) {
   t(vapply(unique(group), function(g) {
     b <- make()
@@ -44,7 +44,7 @@ agrees_with_refits <- function(make, reported, tolerance = 1e-8) {
   }
 }
 
-test_that("what is left out is as if it had never come, on every engine", {
+test_that("leave-one-out results are those of a fit without the rewards, on every engine", {
   set.seed(61)
   x <- seq(0, 1, length.out = 30)
   rewards <- rnorm(14)
@@ -73,7 +73,7 @@ test_that("what is left out is as if it had never come, on every engine", {
   agrees_with_refits(function() gp_bandit(x, kernel_se(0.4), 0.05, policy_mean(), contexts = "z"), in_context)
 })
 
-test_that("contexts are left out as a whole; regressions and searches are checked, in the rewards' units", {
+test_that("contexts are left out as a whole; regressions and searches are checked, in the units of the rewards", {
   set.seed(62)
   b <- gp_bandit(seq(0, 1, length.out = 20), kernel_se(0.4), 0.05, policy_mean(), contexts = "z")
   z <- c(0.1, 0.5, 0.5, 0.9, 0.1, 0.9, 0.1)
@@ -105,7 +105,7 @@ test_that("contexts are left out as a whole; regressions and searches are checke
   expect_true(all(check$data$mean > 900))
 })
 
-test_that("surprises are those of each reward on the ones before it, whatever the order of the queries", {
+test_that("one-step-ahead residuals use the rewards that arrived before, whatever the order of the queries", {
   set.seed(63)
   x <- seq(0, 1, length.out = 12)
   for (contexts in list(NULL, "z")) {
@@ -119,7 +119,7 @@ test_that("surprises are those of each reward on the ones before it, whatever th
     K <- ref_kernel_se(0.3)(x)
     A <- K[arms[order], arms[order]] + diag(0.04, 30)
     expected <- drop(forwardsolve(t(chol(A)), y[order]))
-    # Twelve arms, thirty rewards: rank-one updates; ten rewards, each at a place of its own, below: the factor.
+    # Twelve arms, thirty rewards: rank-one updates; ten rewards, each at a separate point, below: the factor.
     expect_equal(gpbandits:::innovations(gpbandits:::bandit_checked(as.environment(b))), expected, tolerance = 1e-8)
   }
   wide <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.04, policy_uniform())
@@ -131,7 +131,7 @@ test_that("surprises are those of each reward on the ones before it, whatever th
                drop(forwardsolve(t(chol(A)), y[order])), tolerance = 1e-8)
 })
 
-test_that("a right model is seldom suspected, also where a bandit chose; a wrong one mostly", {
+test_that("a right model is seldom rejected, also if a bandit chose the points; a wrong one mostly is", {
   skip_on_cran()
   set.seed(64)
   x <- seq(0, 1, length.out = 25)
@@ -152,11 +152,11 @@ test_that("a right model is seldom suspected, also where a bandit chose; a wrong
   expect_lt(max(rowMeans(right < 0.1)), 0.1 + 4 * sqrt(0.09 / trials))
   expect_gt(min(rowMeans(right < 0.5)), 0.5 - 4 * sqrt(0.25 / trials))
   wrong <- p_of(0.2, 0.05, 2)
-  # Noise sd doubled: the specification found .86 of p below .01.
+  # Noise sd doubled: the simulations found .86 of p below .01.
   expect_gt(mean(wrong[1, ] < 0.01), 0.86 - 0.15)
 })
 
-test_that("predictions at the choice have the parameters of their time, and count where nothing was pending", {
+test_that("predictions at the choice use the parameters of their time, and count if nothing was pending", {
   set.seed(65)
   b <- gp_bandit(seq(0, 1, length.out = 40), kernel_se(0.2), 0.02, policy_ucb(2), refit = refit_every(5, minimum = 5))
   f <- sin(7 * seq(0, 1, length.out = 40))
@@ -177,7 +177,7 @@ test_that("predictions at the choice have the parameters of their time, and coun
   expect_length(ours, length(z) + 1)
 })
 
-test_that("the line says what is wrong, warns once, and claims no probability", {
+test_that("the printed line states the problem, warns once, and claims no probability", {
   set.seed(66)
   x <- seq(0, 1, length.out = 50)
   problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
@@ -202,7 +202,7 @@ test_that("the line says what is wrong, warns once, and claims no probability", 
   expect_match(check$advice[1], "id 13")
 })
 
-test_that("pictures are drawn from the check, and bad input is refused", {
+test_that("plots are drawn from the check, and invalid input is an error", {
   check <- check_model(tiny_check())
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -224,7 +224,7 @@ test_that("pictures are drawn from the check, and bad input is refused", {
   y <- c(0.2, 0.9, 1, 0.3, -0.3)
   P <- solve(A)
   expect_equal(as.data.frame(check_model(fading))$mean, y - drop(P %*% y) / diag(P), tolerance = 1e-8)
-  # What only stands in for a reward is no reward.
+  # A substitute for a reward is no reward.
   late <- gp_bandit(seq(0, 1, length.out = 9), kernel_se(0.3), 0.1, policy_ucb(1), pending = pending_censor(2))
   for (t in 1:8) {
     q <- late$suggest()
@@ -233,7 +233,7 @@ test_that("pictures are drawn from the check, and bad input is refused", {
   expect_identical(check_model(late)$rewards, 4L)
 })
 
-test_that("rewards at two places, or one, are a check that can be printed: without a constant to hold against", {
+test_that("rewards at one or two points give a check that can be printed, without a constant model", {
   for (arm in list(c(1, 1, 2), c(1, 1, 1))) {
     b <- gp_bandit(seq(0, 1, 0.25), kernel_se(0.3), 0.1, policy_ucb(2))
     b$add(arm = arm, reward = c(0.2, 0.3, 0.1))
@@ -244,10 +244,10 @@ test_that("rewards at two places, or one, are a check that can be printed: witho
   }
 })
 
-test_that("the rewards that lie far out are those that refits without them, one by one, would leave out", {
+test_that("outliers are those rewards that refits without them, one by one, would leave out", {
   set.seed(11)
   n <- 60
-  # Some points are read twice or three times, each reading with its own noise.
+  # Some points are measured twice or three times, each measurement with separate noise.
   x <- runif(50)[c(1:50, 3, 17, 17, 20:26)]
   gram <- exp(-outer(x, x, "-")^2 / 0.08)
   noise <- runif(n, 0.005, 0.02)
@@ -273,7 +273,7 @@ test_that("the rewards that lie far out are those that refits without them, one 
   expect_true(all(far %in% found))
 })
 
-test_that("log scores go by what could be left out, and the constant is fitted to the others", {
+test_that("log scores use the rewards that were left out, and the constant model is fitted to the others", {
   set.seed(12)
   n <- 9
   value <- rnorm(n, 3)

@@ -1,4 +1,4 @@
-# Files of releases are read, have the log and the posterior that they had, and go on (?compatibility).
+# Files of releases are read, have the log and the posterior that they had, and continue (?compatibility).
 
 kept_versions <- function() dir(test_path("kept"))
 
@@ -70,7 +70,7 @@ for (version in kept_versions()) {
   })
 }
 
-test_that("what is newer than the package is refused, and says so", {
+test_that("a file of a newer format than the package knows is an error that says so", {
   b <- gp_ucb(1:3, kernel_se(1), 0.1)
   expect_error(from_json(sub("\"version\": *1", "\"version\":2", as_json(b))), "version 1", class = "gpbandits_error")
   journal <- tempfile()

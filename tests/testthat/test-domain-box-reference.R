@@ -1,7 +1,7 @@
-# Boxes against the oracle: posterior, history and widths are exact; the choice is a
-# maximiser of the acquisition, up to what a search over many points can beat.
+# Boxes against the reference: posterior, history and widths are exact; the choice is a
+# maximiser of the acquisition function, up to the result of a search over many points.
 
-# All that was played in a box, as the oracle's points: K over (played, extra) inputs.
+# All that was played in a box, as the reference's points: K over (played, extra) inputs.
 box_reference <- function(kernel, bandit, names, extra = NULL) {
   h <- bandit$history()
   inputs <- rbind(as.matrix(h[names]), extra)
@@ -45,7 +45,7 @@ for (d in 1:2) {
   })
 }
 
-test_that("choices on a box are maximisers, for every policy that has a score", {
+test_that("choices on a box maximise the acquisition function, for every policy that has one", {
   skip_on_cran()
   set.seed(803)
   policies <- list(list(policy_ucb(width_constant(2)), ref_policy("ucb")),
@@ -72,7 +72,7 @@ test_that("choices on a box are maximisers, for every policy that has a score", 
   }
 })
 
-test_that("pending rules and contexts on a box equal a refit", {
+test_that("pending rules and contexts on a box give the posterior of a fit from scratch", {
   set.seed(804)
   rules <- list(ignore = pending_ignore(), hallucinate = pending_hallucinate(), censor = pending_censor(2, -1))
   kernel <- ref_kernel_matern(1.5, c(0.5, 0.9))
@@ -100,7 +100,7 @@ test_that("pending rules and contexts on a box equal a refit", {
   }
 })
 
-test_that("Thompson sampling on a box draws the maximiser of an exact joint draw", {
+test_that("Thompson sampling on a box returns the maximiser of an exact joint draw", {
   skip_on_cran()
   grid <- seq(0, 1, length.out = 201)
   played <- c(0.1, 0.45, 0.8)

@@ -1,4 +1,4 @@
-# Designs, candidates and uniform play over whole numbers and levels: each has the same share, and no point comes twice
+# Designs, candidates and uniform play over integers and levels: each has the same share, and no point comes twice
 # while another is left.
 
 drawn <- function(domain, count, draw = gpbandits:::design_points) {
@@ -15,7 +15,7 @@ expect_equal_shares <- function(values, levels, slack) {
 whole_spaces <- list(search_space(n = param_integer(0, 3), x = c(0, 1)),
                      box_domain(c(n = 0, x = 0), c(3, 1), integer = "n"))
 
-test_that("end values of whole numbers and ordered levels have their whole share", {
+test_that("in designs the end values of integers and ordered levels are as frequent as the others", {
   set.seed(1)
   for (space in whole_spaces) expect_equal_shares(drawn(space, 40)$n, 0:3, 0)
   sizes <- letters[1:5]
@@ -27,7 +27,7 @@ test_that("end values of whole numbers and ordered levels have their whole share
   for (space in whole_spaces) expect_equal_shares(drawn(space, 400, gpbandits:::spread_points)$n, 0:3, 2)
 })
 
-test_that("the core's candidates have equal shares, too", {
+test_that("in the core's candidates they are as frequent as the others, too", {
   for (space in whole_spaces) {
     seen <- NULL
     look <- policy_function(function(mean, sd, round, x) {
@@ -42,7 +42,7 @@ test_that("the core's candidates have equal shares, too", {
   }
 })
 
-test_that("on a logarithmic scale the last whole number has what its neighbours have", {
+test_that("on a logarithmic scale the last integer is as frequent as its neighbours", {
   set.seed(2)
   right <- log(9 / 8) / log(9)
   domains <- list(search_space(n = param_integer(1, 8, log = TRUE)), box_domain(c(n = 1), 8, integer = TRUE, log = TRUE))
@@ -57,7 +57,7 @@ test_that("on a logarithmic scale the last whole number has what its neighbours 
   }
 })
 
-test_that("a design repeats no point while another is left, and then all alike", {
+test_that("a design repeats no point while another is left, and then all equally often", {
   distinct <- function(domain, count) {
     for (seed in 1:20) {
       set.seed(seed)

@@ -1,5 +1,5 @@
-# Narrow regions of search spaces: linear constraints are solved, and points are uniform over what they leave. Small
-# whole numbers against all of them, polytopes against the moments of known distributions.
+# Narrow regions of search spaces: linear constraints are solved, and points are uniform over the region. Small
+# integers against all of them, polytopes against the moments of known distributions.
 
 numbered_inputs <- function(k, ...) stats::setNames(rep(list(c(...)), k), paste0("x", seq_len(k)))
 simplex_space <- function(k, upper = 1) {
@@ -26,7 +26,7 @@ expect_moments <- function(x, mean, var) {
 
 # ---- linear programming ----------------------------------------------------------------
 
-# All vertices of A x <= b, x >= 0: each choice of as many rows as inputs.
+# All vertices of A x <= b, x >= 0: each choice of a number of rows equal to that of inputs.
 best_vertex <- function(A, b, c) {
   rows <- rbind(A, -diag(ncol(A)))
   to <- c(b, rep(0, ncol(A)))
@@ -39,7 +39,7 @@ best_vertex <- function(A, b, c) {
   max(values)
 }
 
-test_that("the simplex method finds the best vertex, and says where there is none", {
+test_that("the simplex method finds the best vertex, and reports if there is none", {
   set.seed(1)
   empty <- 0
   for (turn in 1:200) {
@@ -104,7 +104,7 @@ test_that("designs and candidates of narrow regions are distinct points that sat
   expect_moments(x, 1 / 10, 9 / (100 * 11))
 })
 
-test_that("a thin band is sampled all along, and logarithmic inputs uniformly on their scale", {
+test_that("a thin band is sampled over its whole length, and logarithmic inputs uniformly on their scale", {
   set.seed(2)
   band <- search_space(a = c(0, 1), b = c(0, 1), c = c(0, 1), where = ~ abs(a - b) <= 1e-4 & abs(b - c) <= 1e-4)
   x <- sampled(band, 300)
@@ -118,7 +118,7 @@ test_that("a thin band is sampled all along, and logarithmic inputs uniformly on
   expect_gt(stats::ks.test(log10(x[, "a"]) / 3 + 1, "punif")$p.value, 1e-4)
 })
 
-test_that("emptiness is proved, and what is said of a region that is not empty is no guess", {
+test_that("emptiness of a region is proved, and a region reported as non-empty has a point", {
   expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + b >= 2.1), "no point satisfies",
                class = "gpbandits_error")
   expect_error(search_space(a = param_integer(0, 1000), b = param_integer(0, 1000), where = ~ 2 * a + 2 * b == 7),
@@ -140,7 +140,7 @@ test_that("emptiness is proved, and what is said of a region that is not empty i
                "fixed", class = "gpbandits_error")
 })
 
-test_that("constraints that are not linear, and inputs under a condition, still count", {
+test_that("constraints that are not linear, and conditional inputs, still count", {
   set.seed(3)
   inputs <- c(numbered_inputs(7, 0, 1), list(rule = c("a", "b"), extra = param_real(0, 1, when = ~ rule == "a")))
   space <- do.call(search_space, c(inputs, list(where = list(~ x1 + x2 + x3 + x4 + x5 + x6 + x7 <= 1, ~ x1^2 <= x2,
@@ -157,7 +157,7 @@ test_that("constraints that are not linear, and inputs under a condition, still 
   expect_identical(anyDuplicated(x), 0L)
 })
 
-# ---- whole numbers -------------------------------------------------------------------------
+# ---- integers -------------------------------------------------------------------------
 
 # Chi-squared over all points that there are.
 expect_even <- function(x, points) {
@@ -167,7 +167,7 @@ expect_even <- function(x, points) {
   expect_gt(stats::chisq.test(counts)$p.value, 1e-4)
 }
 
-test_that("whole numbers under sums are uniform over all that satisfy them", {
+test_that("integers with sum constraints are uniform over all points that satisfy them", {
   all <- as.matrix(expand.grid(a = 0:60, b = 0:60, c = 0:60))
   whole <- function(where) {
     search_space(a = param_integer(0, 60), b = param_integer(0, 60), c = param_integer(0, 60), where = where)
@@ -180,7 +180,7 @@ test_that("whole numbers under sums are uniform over all that satisfy them", {
   expect_even(sampled(whole(~ a + 2 * b + 3 * c == 9), 1000), all[twice, ])
 })
 
-test_that("whole numbers and reals together are uniform", {
+test_that("integers and reals together are uniform", {
   set.seed(5)
   # x is within 0.001 above n: each n as often as the others.
   space <- search_space(n = param_integer(0, 9), x = c(0, 10), where = ~ x >= n & x <= n + 0.001)
@@ -189,7 +189,7 @@ test_that("whole numbers and reals together are uniform", {
   expect_gt(stats::chisq.test(table(factor(x[, "n"], 0:9)))$p.value, 1e-4)
 })
 
-test_that("searches go along sums of whole numbers", {
+test_that("local optimisation moves along sums of integers", {
   five <- stats::setNames(rep(list(param_integer(0, 40)), 5), letters[1:5])
   space <- do.call(search_space, c(five, list(where = ~ a + b + c + d + e == 40)))
   best <- c(3, 14, 9, 2, 12)

@@ -12,7 +12,7 @@ best_of_grid <- function(f, ..., g = NULL) {
 
 wavy <- function(x) sin(3 * x[, 1]) + cos(2 * x[, 2] + x[, 1]) - 0.1 * (x[, 1] - 1)^2
 
-test_that("on arms the maximum is exact, ties go to the first, limits hold", {
+test_that("on arms the maximum is exact, ties go to the first arm, and limits hold", {
   x <- cbind(rep(0:20, 11), rep(0:10, each = 21)) / 4
   domain <- finite_domain(x)
   expect_identical(found_on(domain, wavy)$points$arm, which.max(wavy(x)) - 1L)
@@ -28,7 +28,7 @@ test_that("on arms the maximum is exact, ties go to the first, limits hold", {
   expect_identical(flat$points$arm, 0L)
 })
 
-test_that("on a box with whole and logarithmic inputs it is brute force's", {
+test_that("on a box with integer and logarithmic inputs it equals brute force", {
   box <- box_domain(c(-1, 0), c(4, 3))
   axes <- list(seq(-1, 4, length.out = 801), seq(0, 3, length.out = 801))
   # No less than the grid's best, and no more than half a cell can add (second derivatives are at most 13 in sum).
@@ -40,14 +40,14 @@ test_that("on a box with whole and logarithmic inputs it is brute force's", {
   expect_equal(best$value, best_of_grid(wavy, axes[[1]], axes[[2]], g = g), tolerance = 2e-3)
   expect_lt(g(best$points$inputs), 1e-7)
 
-  # The best whole numbers are not those next to the best of all numbers: (2.5, .) would be best.
+  # The best integers are not those next to the best of all numbers: (2.5, .) would be best.
   ridge <- function(x) -40 * (x[, 1] - 2.5 - 0.3 * (x[, 2] - 5))^2 - 0.01 * (x[, 2] - 8)^2 - log10(x[, 3])^2
   mixed <- box_domain(c(0, 0, 1e-3), c(10, 10, 100), integer = c(TRUE, TRUE, FALSE), log = c(FALSE, FALSE, TRUE))
   best <- found_on(mixed, ridge)
   expect_equal(best$value, best_of_grid(ridge, 0:10, 0:10, 1), tolerance = 1e-8)
   expect_equal(exp(best$points$inputs[3]), 1, tolerance = 1e-4)
   expect_identical(bandit_problem(mixed, ridge)$optimum, best$value)
-  # Too many whole numbers to try each: steps from the best.
+  # Too many integers to try each: steps from the best.
   large <- box_domain(c(0, 0, 0), c(1000, 1000, 1), integer = c(TRUE, TRUE, FALSE))
   far <- function(x) -abs(x[, 1] - 617) / 50 - abs(x[, 2] - 13.4) / 50 - (x[, 3] - 0.3)^2
   expect_equal(found_on(large, far)$value, -0.4 / 50, tolerance = 1e-6)
@@ -56,7 +56,7 @@ test_that("on a box with whole and logarithmic inputs it is brute force's", {
   expect_equal(found_on(large, ridge)$value, -0.4 / 50, tolerance = 1e-6)
 })
 
-test_that("on a product it is the best of all rows, each with its own hills", {
+test_that("on a product it is the best over all rows, each with its own maxima", {
   skip_on_cran()
   # Row 3 has the highest peak, narrow and away from those of the others.
   peaks <- cbind(centre = c(0.2, 0.8, 0.55, 0.4), height = c(1, 1.2, 1.5, 1.1), width = c(0.3, 0.2, 0.03, 0.4))
@@ -74,12 +74,12 @@ test_that("on a product it is the best of all rows, each with its own hills", {
   many <- product_domain(1:300, list(u = c(0, 1), v = c(0, 1)))
   high <- function(x) -abs(x[, 1] - 211) / 100 - (x[, 2] - x[, 1] / 300)^2 - (x[, 3] - 0.5)^2
   expect_equal(found_on(many, high)$value, 0, tolerance = 1e-6)
-  # Rows that share their inputs are told apart by number.
+  # Rows that share their inputs are distinguished by number.
   twins <- product_domain(c(1, 1), list(u = c(0, 1)))
   expect_identical(maximise_over(twins, function(p) p$arm - (p$inputs[, 2] - 0.3)^2)$points$arm, 1L)
 })
 
-test_that("the effort of a round finds kinks, jumps and limits nearly as well, from known places too", {
+test_that("with the effort of one round it finds kinks, jumps and limits nearly as well, also from given points", {
   box <- box_domain(c(-1, 0), c(4, 3))
   axes <- list(seq(-1, 4, length.out = 801), seq(0, 3, length.out = 801))
   kinked <- function(x) wavy(x) - 2 * pmax(x[, 1] - 1.3, 0) + (x[, 2] > 1)
@@ -100,7 +100,7 @@ test_that("the effort of a round finds kinks, jumps and limits nearly as well, f
   expect_gt(found_on(product, on_second, effort = effort_of_round, from = known)$value, 0.999)
 })
 
-test_that("a product whose rows are one is the box, and whose box is nearly a point is the arms", {
+test_that("a product with one row equals the box, and one with a tiny box equals the arms", {
   box <- box_domain(c(-1, 0), c(4, 3))
   one <- product_domain(7, box)
   alone <- maximise_over(box, function(p) wavy(p$inputs))
@@ -112,7 +112,7 @@ test_that("a product whose rows are one is the box, and whose box is nearly a po
   expect_identical(maximise_over(thin, function(p) wavy(p$inputs))$points$arm, maximise_over(rows, function(p) wavy(p$inputs))$points$arm)
 })
 
-test_that("shares of which some are none: the best of every set of them, as grids find it", {
+test_that("for mixtures with zeros it is the best over all subsets, as on grids", {
   skip_on_cran()
   # Some sets do best with less than they may have.
   linear <- c(0.3, 0.9, 0.2, 0.8, 0.5, 0.1)
@@ -137,7 +137,7 @@ test_that("shares of which some are none: the best of every set of them, as grid
   }
 })
 
-test_that("a climb asks for a value and its slopes at once, and ends at the best that its limits allow", {
+test_that("local optimisation uses a value and its gradient together, and ends at the best point within the limits", {
   asked <- integer()
   searched_from <- function(u, f) cpp_local_search(u, function(points) {
     asked <<- c(asked, nrow(points))
@@ -157,7 +157,7 @@ test_that("a climb asks for a value and its slopes at once, and ends at the best
   expect_error(cpp_local_search(c(0.1, 0.1), function(u) matrix(0, 1, 1)), "values of the wrong size")
 })
 
-test_that("an error within a function ends the search at once, as it is", {
+test_that("an error in the function ends the search at once and is passed on unchanged", {
   calls <- 0
   broken <- function(points) {
     calls <<- calls + 1
@@ -168,7 +168,7 @@ test_that("an error within a function ends the search at once, as it is", {
   expect_identical(calls, 4)
 })
 
-test_that("what a space excludes is excluded to the last bit, and no more", {
+test_that("the constraints of a space exclude exactly the points that violate them", {
   best <- function(space, f, ...) {
     found <- maximise_over(space, function(points) f(user_inputs(space, points)), ...)
     rules <- search_rules(space)
@@ -184,11 +184,11 @@ test_that("what a space excludes is excluded to the last bit, and no more", {
   corner <- search_space(a = param_real(0, 1), b = param_real(0, 1), k = param_factor(c("u", "v")),
                          where = list(~ a + b <= 1, ~ ifelse(k == "u", a, b) <= 0.4))
   expect_equal(best(corner, function(q) q$a + 2 * q$b + 0.1 * (q$k == "v")), 2, tolerance = 1e-9)
-  # One ten-thousandth of the square: the first look misses it.
+  # One ten-thousandth of the square: the first candidates miss it.
   narrow <- search_space(a = param_real(0, 1), b = param_real(0, 1),
                          where = list(~ abs(a - 0.317) <= 0.005, ~ abs(b - 0.713) <= 0.005))
   expect_equal(best(narrow, function(q) q$a - q$b), 0.322 - 0.708, tolerance = 1e-9)
-  # A limit of the problem beside it.
+  # A limit of the problem in addition.
   limited <- function(points) cbind(points$inputs[, 2] - 0.25)
   expect_equal(best(disc, function(q) q$a + q$b, limits = limited), 0.25 + sqrt(0.5 - 0.25^2), tolerance = 1e-7)
   mode <- prepared_prior_optimum(prior_normal(n = c(8, 1)), whole)
@@ -196,7 +196,7 @@ test_that("what a space excludes is excluded to the last bit, and no more", {
   expect_equal(mode$top, -8)
 })
 
-test_that("the low-discrepancy sequence is the generalised golden ratio's", {
+test_that("the low-discrepancy sequence is the generalised golden-ratio sequence", {
   for (d in 1:4) {
     phi <- stats::uniroot(function(p) p^(d + 1) - p - 1, c(1, 2), tol = 1e-15)$root
     expect_equal(golden_points(50, d), (0.5 + outer(1:50, phi^-seq_len(d))) %% 1, tolerance = 1e-12)

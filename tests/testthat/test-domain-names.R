@@ -6,7 +6,7 @@ resumed <- function(bandit) unserialize(serialize(bandit, NULL))
 two_inputs <- function(...) gp_ucb(list(A = c(0, 100), temp = c(0, 50)), kernel_se(10), 0.1, width = 2, ...)
 given_inputs <- function(bandit) unlist(bandit$history()[1, c("A", "temp")])
 
-test_that("named inputs are found by name, unnamed ones by position, in every method", {
+test_that("named inputs are matched by name, unnamed ones by position, in every method", {
   ways <- list(data.frame(temp = 6, A = 90), cbind(temp = 6, A = 90), c(temp = 6, A = 90), c(90, 6), cbind(90, 6))
   for (x in ways) {
     b <- two_inputs()
@@ -17,7 +17,7 @@ test_that("named inputs are found by name, unnamed ones by position, in every me
   }
 })
 
-test_that("unknown, missing and doubled names are refused, and nothing changes", {
+test_that("unknown, missing and repeated names are errors that change nothing", {
   b <- two_inputs()
   wrong <- list(data.frame(temp = 6, B = 90), data.frame(A = 1, temp = 2, B = 3), data.frame(A = 1), c(A = 1, B = 2), c(a = 1, temp = 2),
                 cbind(A = 1, A = 2), c(A = 1, 2))
@@ -30,7 +30,7 @@ test_that("unknown, missing and doubled names are refused, and nothing changes",
   expect_error(gp_ucb(1:3, kernel_se(1), 0.1)$posterior(c(low = 1, high = 2)), "\"x1\"", class = "gpbandits_error")
 })
 
-test_that("contexts, constraints and products go by name, too", {
+test_that("contexts, constraints and products are matched by name, too", {
   z <- cbind(day = c(1, 2), hour = c(2, 1))
   for (contexts in list(z, c("day", "hour"))) {
     b <- gp_ucb(1:4, kernel_se(1), 0.1, contexts = contexts)
@@ -53,7 +53,7 @@ test_that("contexts, constraints and products go by name, too", {
   expect_equal(p$history()$size, c(5, 5))
 })
 
-test_that("bounds of a box, problems, initial data, regressions and Gram matrices go by name", {
+test_that("bounds of a box, problems, initial data, regressions and Gram matrices are matched by name", {
   expect_identical(box_domain(c(a = 0, b = 0), c(b = 1, a = 2))$upper, c(a = 2, b = 1))
   expect_error(box_domain(c(a = 0, b = 0), c(b = 1, c = 2)), "`upper`", class = "gpbandits_error")
   ab <- list(a = c(0, 1), b = c(0, 1))
@@ -83,7 +83,7 @@ test_that("arms are found again within rounding, and only within it", {
   wide <- gp_ucb(cbind(c(0, 1e9, 500, 500), c(0, 1, 0.5, 0.5 + 1e-9)), kernel_se(1), 0.1)
   wide$add(x = cbind(c(9, 495, 500), c(0, 0.5, 0.5 + 1e-9)), reward = 1:3)
   expect_identical(wide$history()$arm, c(1L, 3L, 4L))
-  # Values closer than that are told apart by all inputs together.
+  # Values closer than that are distinguished by all inputs together.
   near <- gp_ucb(cbind(c(0, 1, 1e9), c(0, 5, 9)), kernel_se(1), 0.1)
   expect_equal(near$posterior(cbind(0.9, 0)), near$posterior(arm = 1))
   near$add(x = c(0.9, 0), reward = 1)
@@ -94,7 +94,7 @@ test_that("arms are found again within rounding, and only within it", {
                class = "gpbandits_error")
 })
 
-test_that("a data.frame without rows is no points, as a matrix without rows is", {
+test_that("a data.frame without rows has no points, like a matrix without rows", {
   none <- data.frame(temp = numeric(), A = numeric())
   b <- two_inputs()
   b$add(x = c(90, 6), reward = 1)
@@ -109,7 +109,7 @@ test_that("a data.frame without rows is no points, as a matrix without rows is",
   expect_error(b$posterior(data.frame(A = character(), temp = character())), "`x` must", class = "gpbandits_error")
 })
 
-test_that("names of arms serve wherever an arm is asked for", {
+test_that("names of arms can be used wherever an arm is expected", {
   materials <- data.frame(material = c("steel", "wood", "glass"), hard = c(3, 1, 2))
   b <- gp_ucb(materials, kernel_se(1), 0.1, mean = c(wood = 1, glass = 2, steel = 3))
   expect_identical(b$posterior(arm = c("glass", "steel"))$mean, c(2, 3))
@@ -149,7 +149,7 @@ test_that("a number is a constant width; messages list the arguments of the func
   expect_identical(as.list(conditionCall(error))[-1], list(m = 2))
 })
 
-test_that("errors carry the call that the user made, from whatever depth", {
+test_that("errors show the call that the user made, from any depth", {
   caught <- function(code) tryCatch(code, gpbandits_error = conditionCall)
   expect_identical(caught(gp_ucb(1:3, kernel_se(1), -1)), quote(gp_ucb(1:3, kernel_se(1), -1)))
   expect_identical(caught(lapply(1, function(i) kernel_se(-i))), list(quote(kernel_se(-i)))[[1]])
@@ -159,7 +159,7 @@ test_that("errors carry the call that the user made, from whatever depth", {
   expect_null(caught(do.call(kernel_se, list(-1))))
 })
 
-test_that("rows of kernel_matrix() find the arms by name; predict() finds inputs by name", {
+test_that("rows of kernel_matrix() match the arms by name; predict() matches inputs by name", {
   x <- data.frame(u = c(0, 0.5, 1.2), row.names = c("a", "b", "c"))
   K <- exp(-as.matrix(stats::dist(x))^2)
   expect_identical(dimnames(kernel_matrix(K)$K), list(rownames(x), rownames(x)))

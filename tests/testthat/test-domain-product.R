@@ -14,7 +14,7 @@ is_point <- function(frame, domain) {
   identical(find_points(domain, x)$arm, frame$arm - 1L)
 }
 
-test_that("rows and box are what may be written for them; names go on or must differ", {
+test_that("short forms of rows and box work; names are kept and must differ", {
   domain <- product_domain(data.frame(layers = c(1, 2)), list(rate = c(0, 1), size = c(2, 3)))
   expect_identical(domain$names, c("layers", "rate", "size"))
   expect_identical(product_domain(1:3, box_domain(c(0, 0), 1))$names, c("x1", "x2", "x3"))
@@ -32,7 +32,7 @@ test_that("rows and box are what may be written for them; names go on or must di
   refused(gp_bandit(domain, kernel_se(1), 0.1, policy_mean(), mean = 1:3), "mean")
 })
 
-test_that("with one row it is the box: the same queries", {
+test_that("with one row the queries equal those of the box", {
   box <- box_domain(c(u = -1, v = 1e-2), c(2, 10), log = "v")
   policies <- list(policy_ucb(width_constant(2)), policy_ei(0.01), policy_pi(0.01), policy_mean(), policy_variance())
   f <- function(x) sin(3 * x[, "u"]) - log10(x[, "v"])^2
@@ -48,7 +48,7 @@ test_that("with one row it is the box: the same queries", {
   }
 })
 
-test_that("with a box that is nearly a point it is the arms: the same arms", {
+test_that("with a tiny box the arms equal those of the rows", {
   rows <- cbind(a = 0:11 / 11)
   thin <- product_domain(rows, list(z = c(0, 1e-9)))
   f <- function(x) sin(6 * x[, 1])
@@ -64,7 +64,7 @@ test_that("with a box that is nearly a point it is the arms: the same arms", {
   }
 })
 
-test_that("posterior, predict and added data go by inputs, and by the row's number and the box's inputs", {
+test_that("posterior, predict() and added data use all inputs, or the row's number and the box's inputs", {
   b <- product_bandit()
   other <- b$copy()
   x <- rbind(c(0, 0.2), c(1, 0.9), c(0.5, 0.5), c(0.5, 0.1))
@@ -114,7 +114,7 @@ test_that("a covariance of the rows is a factor of the kernel, also after a refi
   expect_true(is_point(b$history(), domain))
 })
 
-test_that("UCB's choices are the largest upper bounds of all rows, by brute force", {
+test_that("choices of UCB are the largest upper bounds over all rows, by brute force", {
   domain <- small_product()
   b <- product_bandit(policy_ucb(width_constant(1.5)))
   grid <- as.matrix(expand.grid(c(0, 0.5, 1), seq(0, 1, length.out = 401)))
@@ -133,7 +133,7 @@ test_that("UCB's choices are the largest upper bounds of all rows, by brute forc
   expect_true(is_point(best, domain))
 })
 
-test_that("every policy plays places, by seed, with contexts, delays, changes and constraints", {
+test_that("every policy selects valid points, reproducibly by seed, with contexts, delays, changes and constraints", {
   skip_on_cran()
   domain <- product_domain(cbind(r = c(0, 0.5, 1)), box_domain(c(n = 1, u = 0.1), c(4, 10), integer = "n", log = "u"))
   policies <- list(policy_ucb(width_igp(1, 0.1)), policy_ts(width_constant(1)), policy_ei(), policy_pi(), policy_mean(),
@@ -164,7 +164,7 @@ test_that("every policy plays places, by seed, with contexts, delays, changes an
   }
 })
 
-test_that("uniform play is uniform over rows and box", {
+test_that("uniform sampling is uniform over rows and box", {
   b <- product_bandit(policy_uniform())
   set.seed(5)
   q <- b$suggest(1500)
@@ -172,7 +172,7 @@ test_that("uniform play is uniform over rows and box", {
   expect_gt(ks.test(q$u, "punif")$p.value, 1e-3)
 })
 
-test_that("a problem knows its optimum, and the ledger counts from it", {
+test_that("a problem computes its optimum, and the regret log uses it", {
   domain <- small_product()
   grid <- as.matrix(expand.grid(c(0, 0.5, 1), seq(0, 1, length.out = 20001)))
   problem <- bandit_problem(domain, product_truth, constraints = function(x) 0.6 - x[, 2])
@@ -189,7 +189,7 @@ test_that("a problem knows its optimum, and the ledger counts from it", {
   refused(bandit_problem(domain, product_truth, constraints = 1:3), "constraints")
 })
 
-test_that("maximize_bandit finds the best row and point, with known points and a journal", {
+test_that("maximize_bandit() finds the best row and point, with given points and a journal", {
   domain <- small_product()
   f <- function(p) {
     stopifnot(identical(names(p), c("r", "u")))
@@ -212,7 +212,7 @@ test_that("maximize_bandit finds the best row and point, with known points and a
   expect_identical(more$history[1:12, ], first$history)
 })
 
-test_that("a journal brings it back", {
+test_that("a journal restores it", {
   file <- tempfile()
   on.exit(unlink(file))
   b <- product_bandit(journal = file)
@@ -223,7 +223,7 @@ test_that("a journal brings it back", {
   expect_equal(again$suggest()[-1], b$copy()$suggest()[-1])
 })
 
-test_that("it is drawn as a map of rows and box, else as the points played", {
+test_that("it is plotted as a map of rows and box, otherwise as the evaluated points", {
   b <- product_bandit()
   set.seed(1)
   run_bandit(b, bandit_problem(small_product(), product_truth, noise = 0.1, optimum = 1), 8)
@@ -243,7 +243,7 @@ test_that("it is drawn as a map of rows and box, else as the points played", {
   expect_equal(nrow(plot(three, type = "arms")), 1)
 })
 
-test_that("baselines that run on boxes run on it", {
+test_that("baselines that run on boxes run on a product", {
   skip_on_cran()
   domain <- small_product()
   problem <- bandit_problem(domain, product_truth, noise = 0.05, constraints = function(x) x[, 2] - 0.5)
@@ -271,7 +271,7 @@ test_that("baselines that run on boxes run on it", {
   expect_identical(utils::tail(b$history(), 1)$r, 0.5)
 })
 
-test_that("Thompson sampling plays on a product whose rows have a covariance of their own", {
+test_that("Thompson sampling works on a product whose rows have a covariance matrix", {
   skip_on_cran()
   K <- matrix(0.3, 3, 3) + diag(0.7, 3)
   b <- gp_bandit(product_domain(1:3, box_domain(0, 1, names = "u")), kernel_matrix(K) * kernel_se(0.3, dims = "u"), 0.01,

@@ -1,4 +1,4 @@
-# Spaces of other packages, each against what that package itself makes of its own.
+# Spaces of other packages, each against the points that the package itself makes.
 
 test_that("a list means the same as the parameters", {
   space <- search_space(list(u = c(0, 1), k = c("a", "b"), f = factor(c("x", "y")), l = c(TRUE, FALSE), n = param_integer(1, 3)))
@@ -54,7 +54,7 @@ test_that("a paradox ParamSet gives the values that paradox makes of its own poi
   expect_identical(raw$params$size$levels, c("s", "m", "l"))
 })
 
-test_that("what has no counterpart is refused", {
+test_that("parameters without a counterpart are errors", {
   skip_if_not_installed("paradox")
   expect_error(search_space(paradox::ps(x = paradox::p_dbl(0))), "unbounded.*x", class = "gpbandits_error")
   expect_error(search_space(paradox::ps(x = paradox::p_uty())), "ParamUty", class = "gpbandits_error")

@@ -1,4 +1,4 @@
-# Mixtures: shares that add up to a total. Their uniform designs, their climbs, and that what people see adds up.
+# Mixtures: components that add up to a total. Uniform designs, local optimisation, and rounded values that add up.
 
 blend <- function(...) search_space(blend = param_shares(c("a", "b", "c"), ...))
 sums <- function(frame, names = c("a", "b", "c")) rowSums(frame[names])
@@ -9,13 +9,13 @@ set_of <- function(lower, upper, total = 1, most = NULL) {
 }
 shares <- function(set, x, spread = TRUE) gpbandits:::cpp_shares(set, x, spread)
 
-test_that("the tiny numbers of the uniform map and of the projection", {
+test_that("the uniform draw and the projection equal those of the worked example", {
   set <- set_of(c(0, 0.1, 0.2), c(0.5, 0.6, 0.7))
   expect_equal(drop(shares(set, matrix(c(0.3, 0.8, 0), 1))), c(0.148330, 0.510334, 0.341336), tolerance = 1e-5)
   expect_equal(drop(shares(set, matrix(c(0.8, 0.5, 0.1), 1), FALSE)), c(0.5, 0.3, 0.2), tolerance = 1e-12)
 })
 
-test_that("shares of uniform cubes are uniform: KS against rejection", {
+test_that("uniform mixtures have the distribution of rejection sampling (Kolmogorov-Smirnov)", {
   for (set in list(set_of(c(0, 0.1, 0.2), c(0.5, 0.6, 0.7)), set_of(0, c(1, 1, 0.3, 0.2)), set_of(0, c(0.4, 0.35, 0.5, 0.4)))) {
     set.seed(1)
     k <- length(set$lower)
@@ -34,7 +34,7 @@ test_that("shares of uniform cubes are uniform: KS against rejection", {
   }
 })
 
-test_that("designs of mixtures with other inputs and constraints are uniform: KS against rejection", {
+test_that("designs of mixtures with other inputs and constraints have it, too (Kolmogorov-Smirnov)", {
   space <- search_space(m = param_shares(c("a", "b", "c"), lower = c(0.1, 0, 0), upper = c(1, 0.6, 0.7)), temp = c(20, 80),
                         where = ~ a <= 2 * b)
   set.seed(13)
@@ -63,7 +63,7 @@ test_that("designs of mixtures with other inputs and constraints are uniform: KS
   expect_gt(ks.test(ours[ours[, 1] > 0, 1], punif)$p.value, 1e-3)
 })
 
-test_that("many shares: the walk that takes over is uniform, too", {
+test_that("with many components the Gibbs sampler is uniform, too", {
   set.seed(2)
   set <- set_of(0, rep(0.15, 13))
   ours <- shares(set, matrix(runif(600 * 13), 600))
@@ -90,7 +90,7 @@ test_that("projections are the nearest points", {
   }
 })
 
-test_that("at most so many: supports, designs, snaps", {
+test_that("with `most` supports, designs and rounded values have at most that number of components", {
   set.seed(4)
   set <- set_of(0.1, 0.8, most = 2)
   set$lower <- rep(0.1, 5)
@@ -104,7 +104,7 @@ test_that("at most so many: supports, designs, snaps", {
   expect_equal(y, c(0.55, 0, 0.45, 0, 0), tolerance = 1e-12)
 })
 
-test_that("a bandit over a blend and a temperature keeps the sums, whatever it does", {
+test_that("a bandit over a blend and a temperature satisfies the sum in all its methods", {
   space <- search_space(blend = param_shares(c("a", "b", "c"), lower = c(0.1, 0, 0)), temp = c(20, 80), where = ~ a <= 2 * b)
   f <- function(p) -(p$a - 0.4)^2 - (p$b - 0.3)^2 - ((p$temp - 50) / 60)^2
   set.seed(5)
@@ -128,7 +128,7 @@ test_that("a bandit over a blend and a temperature keeps the sums, whatever it d
   expect_error(b$suggest(context = 0, fixed = list(b = 0.04)), class = "gpbandits_error")
 })
 
-test_that("fixed shares that leave the others short, or over, are refused in these words", {
+test_that("fixed components whose sum is too small or too large are errors with the expected messages", {
   alike <- function(...) auto_bandit(search_space(m = param_shares(c("a", "b", "c"), ...), temp = c(0, 1)))
   short <- "`fixed`.*shares with which the others can reach their total"
   for (b in list(alike(upper = 0.5), alike(lower = c(0, 0.2, 0), upper = c(1, 1, 0.4)))) {
@@ -152,7 +152,7 @@ test_that("fixed shares that leave the others short, or over, are refused in the
   expect_error(alike()$suggest(fixed = replace(printed, "a", 0.3142)), short, class = "gpbandits_error")
 })
 
-test_that("climbs end at the largest value on the face, as an exhaustive look finds it", {
+test_that("local optimisation ends at the largest value on the face, as on a fine grid", {
   space <- search_space(m = param_shares(c("a", "b", "c")))
   b <- gp_bandit(space, kernel_se(0.4), 1e-4, policy_ucb(width_constant(1)))
   target <- c(0.7, 0.5, -0.2)                              # outside of the simplex: the best lies on c = 0
@@ -172,7 +172,7 @@ test_that("climbs end at the largest value on the face, as an exhaustive look fi
   expect_identical(b$suggest()$c, 0)
 })
 
-test_that("at most two of five: suggestions have two, indicators tell them apart, climbs swap them", {
+test_that("with two of five components suggestions have two, indicators distinguish them, and exchanges swap them", {
   space <- search_space(m = param_shares(letters[1:5], most = 2, lower = 0.05))
   expect_identical(gpbandits:::model_names(space), c(letters[1:5], paste0(letters[1:5], ".active")))
   f <- function(p) p$b * 2 + p$d * 3 - (p$b - 0.6)^2 * 6
@@ -184,7 +184,7 @@ test_that("at most two of five: suggestions have two, indicators tell them apart
   expect_setequal(letters[1:5][unlist(found$par) > 0], c("b", "d"))
 })
 
-test_that("ten shares work, and start quickly", {
+test_that("a mixture of ten components works, and starts quickly", {
   space <- search_space(m = param_shares(letters[1:10], upper = 0.4))
   b <- auto_bandit(space, n_initial = 4)
   set.seed(8)
@@ -196,7 +196,7 @@ test_that("ten shares work, and start quickly", {
   expect_equal(sums(h, letters[1:10]), rep(1, 5), tolerance = 1e-9, ignore_attr = TRUE)
 })
 
-test_that("sums that are equal to a number become shares; other equalities are refused with what to write", {
+test_that("sums that equal a number become mixtures; other equalities are errors that state the alternative", {
   space <- search_space(a = c(0, 1), b = c(0, 1), c = c(0, 0.5), t = c(0, 9), where = list(~ a + b + c == 1, ~ t > 2 * a))
   expect_identical(space$shares[[1]][c("names", "total", "upper")],
                    list(names = c("a", "b", "c"), total = 1, upper = c(1, 1, 0.5)))
@@ -220,7 +220,7 @@ test_that("sums that are equal to a number become shares; other equalities are r
   expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + b^2 == 1), "margin", class = "gpbandits_error")
 })
 
-test_that("points are checked, with what is wrong said", {
+test_that("invalid points are errors that state the problem", {
   space <- blend()
   b <- gp_bandit(space, kernel_se(0.3), 0.01, policy_ei())
   b$add(data.frame(a = 0.1, b = 0.2, c = 0.7), reward = 1)
@@ -246,7 +246,7 @@ test_that("points are checked, with what is wrong said", {
   expect_error(search_space(m = param_shares(c("a", "b")), a = c(0, 1)), class = "gpbandits_error")
 })
 
-test_that("problems over mixtures know their optimum", {
+test_that("problems over mixtures compute their optimum", {
   space <- blend()
   f <- function(x) -(x$a - 0.2)^2 - (x$b - 0.5)^2 - x$c
   problem <- bandit_problem(space, f, noise = 0.01)
@@ -256,7 +256,7 @@ test_that("problems over mixtures know their optimum", {
   expect_equal(as.data.frame(run)$f[1] + as.data.frame(run)$regret[1], -2 * 0.15^2, tolerance = 1e-6)
 })
 
-test_that("EI found on five shares with three active beats 10,000 candidates of rejection", {
+test_that("with three of five components the maximum of EI exceeds that of 10,000 candidates", {
   skip_if(Sys.getenv("GPBANDITS_TEST_LEVEL") != "2")
   wins <- vapply(1:20, function(seed) {
     set.seed(seed)
@@ -282,7 +282,7 @@ test_that("EI found on five shares with three active beats 10,000 candidates of 
   expect_gte(sum(wins), 19)
 })
 
-test_that("along a share the others go on in proportion, within their bounds and their number", {
+test_that("along a component the others keep their ratio, within their bounds and their number", {
   space <- search_space(blend = param_shares(c("a", "b", "c"), total = 2, lower = c(0.2, 0, 0), upper = c(2, 1.5, 2)),
                                         temp = c(20, 80))
   at <- data.frame(a = c(0.2, 1, 1, 2), b = 0.3, c = 0.9, temp = 30)
@@ -292,7 +292,7 @@ test_that("along a share the others go on in proportion, within their bounds and
   expect_equal(moved$points$c, c(1.35, 0.75, 0.75, 0))
   expect_true(all(moved$fits))
   expect_identical(moved$points$temp, at$temp)
-  # Two that are kept leave the third what is left, or too little; `a` cannot be below its bound, nor `b` above its own.
+  # Two fixed components leave the third the rest, or too little; `a` cannot be below its bound, nor `b` above its.
   both <- gpbandits:::balanced_shares(space, data.frame(a = c(0.5, 1.5, 0.2), b = c(0.5, 1, 1.6), c = 0, temp = 30), c("a", "b"))
   expect_equal(both$points$c[1], 1)
   expect_identical(both$fits, c(TRUE, FALSE, FALSE))
@@ -309,7 +309,7 @@ test_that("along a share the others go on in proportion, within their bounds and
   expect_false(gpbandits:::balanced_shares(few, data.frame(a = 0.97, b = 0.3, c = 0.7, d = 0), "a")$fits)
 })
 
-test_that("pictures and importances of shares are of mixtures that there are", {
+test_that("plots and importances of components use valid mixtures only", {
   space <- search_space(blend = param_shares(c("a", "b", "c")))
   set.seed(5)
   u <- matrix(runif(3e4), ncol = 3)
@@ -352,7 +352,7 @@ plane <- function(...) {
 }
 off_plane <- function(q) max(abs(q$x - 0.01 * q$y + 3 * q$z - 0.5))
 
-test_that("points of a linear equality with unequal coefficients lie on it, and all over it", {
+test_that("points of a linear equality with unequal coefficients satisfy it, and cover it", {
   set.seed(1)
   b <- gp_bandit(plane(), kernel_se(1), 0.01, policy_uniform())
   q <- b$suggest(400)
@@ -364,7 +364,7 @@ test_that("points of a linear equality with unequal coefficients lie on it, and 
   for (name in c("x", "y")) expect_gt(suppressWarnings(stats::ks.test(q[[name]], box[[name]]))$p.value, 1e-3)
 })
 
-test_that("designs, suggestions, and the recommended point satisfy a linear equality, which states its optimum", {
+test_that("designs, suggestions and the recommended point satisfy a linear equality, and a problem its optimum", {
   f <- function(q) -(q$a - 0.3)^2 - (q$b - 0.6)^2
   set.seed(2)
   b <- auto_bandit(search_space(a = c(0, 1), b = c(0, 1), where = ~ 2 * a + b == 1), n_initial = 6)
@@ -385,7 +385,7 @@ test_that("designs, suggestions, and the recommended point satisfy a linear equa
   b$add(data.frame(a = 0.2, b = 0.6 + 1e-9), reward = f(list(a = 0.2, b = 0.6)))
 })
 
-test_that("a linear equality goes together with inequalities; what cannot hold, or overlaps, is an error", {
+test_that("a linear equality works with inequalities; impossible or overlapping equalities are errors", {
   set.seed(3)
   space <- search_space(x = c(-2, 3), y = c(0, 300), z = c(-1, 1), where = ~ x - 0.01 * y + 3 * z == 0.5 & x <= y / 100)
   q <- auto_bandit(space)$suggest(12)

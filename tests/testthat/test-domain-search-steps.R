@@ -39,7 +39,7 @@ test_that("designs, suggestions and recommendations are rounded within the space
   expect_identical(b$history()$temp, 31.3)
 })
 
-test_that("each multiple has the same share, and no point of a design comes twice", {
+test_that("each multiple is equally frequent, and no point of a design is repeated", {
   set.seed(1)
   design <- gpbandits:::design_points(search_space(a = param_real(0, 1, step = 0.25)), 5)
   expect_setequal(design$inputs, c(0, 0.25, 0.5, 0.75, 1))
@@ -47,7 +47,7 @@ test_that("each multiple has the same share, and no point of a design comes twic
   expect_gt(stats::chisq.test(table(factor(x, 0:4 / 4)))$p.value, 1e-4)
 })
 
-test_that("rounded shares add up to their total", {
+test_that("rounded components add up to their total", {
   set.seed(1)
   sets <- list(param_shares(c("a", "b", "c"), digits = 2), param_shares(c("a", "b", "c", "d"), total = 250, step = 5),
                param_shares(c("a", "b", "c", "d"), lower = 0.1, upper = 0.45, step = 0.05),
@@ -68,7 +68,7 @@ test_that("rounded shares add up to their total", {
   }
 })
 
-test_that("steps that leave nothing are errors", {
+test_that("steps that leave no value are errors", {
   expect_error(param_real(0, 1, step = 0.1, digits = 2), "digits", class = "gpbandits_error")
   expect_error(param_real(0.1, 0.2, step = 1), "step", class = "gpbandits_error")
   expect_error(param_real(0, 1, step = -1), "step", class = "gpbandits_error")
@@ -78,7 +78,7 @@ test_that("steps that leave nothing are errors", {
 
 # ---- settings that were rounded by hand ----------------------------------------------------
 
-test_that("a row whose settings were rounded by hand teaches what it was evaluated at", {
+test_that("a row whose settings were rounded by hand is recorded at the settings that were used", {
   set.seed(3)
   spaces <- list(box_domain(c(a = 0, b = 1), c(1, 1000), log = "b"),
                  search_space(a = c(0, 1), b = param_real(1, 1000, log = TRUE), rule = c("x", "y")))
@@ -108,7 +108,7 @@ test_that("a row whose settings were rounded by hand teaches what it was evaluat
   }
 })
 
-test_that("a row rounded by hand that comes again changes nothing, with other values it is an error", {
+test_that("the same row again changes nothing, and with other values it is an error", {
   set.seed(7)
   for (journal in list(NULL, tempfile())) {
     b <- gp_bandit(search_space(a = c(0, 1), rule = c("x", "y")), kernel_se(0.4), 0.01, policy_uniform(),
@@ -140,7 +140,7 @@ test_that("several rows with rounded settings are recorded together or not at al
   expect_identical(b$history()$reward, c(NA, NA, NA, 1, 2, 3))
 })
 
-test_that("a store takes rows with rounded settings, too, and undoes all of them together", {
+test_that("a store accepts rows with rounded settings, and undoes all of them together", {
   skip_if_not_installed("RSQLite")
   file <- tempfile(fileext = ".db")
   set.seed(9)
@@ -158,7 +158,7 @@ test_that("a store takes rows with rounded settings, too, and undoes all of them
   expect_identical(b$history(), known)
 })
 
-test_that("what is further away, outside, or another level stays an error and changes nothing", {
+test_that("settings that differ by more, are outside, or have another level are errors that change nothing", {
   set.seed(5)
   space <- search_space(a = c(0, 1), b = c(0, 1), rule = c("x", "y"), where = ~ a + b <= 1)
   b <- gp_bandit(space, kernel_se(0.4), 0.01, policy_uniform())

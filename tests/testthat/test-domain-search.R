@@ -1,4 +1,4 @@
-# Search spaces: types in and out, conditions and constraints, what the kernel sees (against the plain-R oracle), and
+# Search spaces: types in and out, conditions and constraints, the kernel's inputs (against the plain-R reference), and
 # the policy's maximum against brute force over all combinations of levels.
 
 tuning_space <- function(...) {
@@ -32,7 +32,7 @@ expect_in_tuning_space <- function(x) {
   expect_true(all(x$alpha >= 0 & x$alpha <= 2, na.rm = TRUE))
 }
 
-test_that("suggestions, histories and recommendations lie in the space and have its types", {
+test_that("suggestions, histories and recommendations are in the space and have its types", {
   skip_on_cran()
   space <- tuning_space(where = ~ depth <= 8 | rule == "gini")
   for (policy in list(policy_ucb(width_constant(2)), policy_ts(width_constant(1)), policy_uniform())) {
@@ -59,7 +59,7 @@ test_that("suggestions, histories and recommendations lie in the space and have 
   }
 })
 
-test_that("the posterior is that of the oracle on inputs coded by hand", {
+test_that("the posterior equals the reference's on inputs coded by hand", {
   set.seed(3)
   space <- tuning_space()
   x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 40))
@@ -89,7 +89,7 @@ best_ucb <- function(b) {
   ucb_of(before, q[b$config$domain$names])
 }
 
-test_that("the score's maximum over a mixed space is that of brute force", {
+test_that("the maximum of the acquisition function over a mixed space equals brute force", {
   space <- tuning_space()
   for (seed in 1:3) {
     set.seed(seed)
@@ -103,7 +103,7 @@ test_that("the score's maximum over a mixed space is that of brute force", {
   }
 })
 
-test_that("climbs stay within constraints and reach maxima on their boundary", {
+test_that("local optimisation satisfies constraints and reaches maxima on their boundary", {
   skip_on_cran()
   cases <- list(line = ~ a + 2 * b <= 1, product = ~ a * b <= 0.1 & a >= 0.05, disc = function(x) (x$a - 0.5)^2 + (x$b - 0.5)^2 <= 0.09)
   grid <- expand.grid(a = seq(0, 1, 0.01), b = seq(0, 1, 0.01), k = c("u", "v"), stringsAsFactors = FALSE)
@@ -143,7 +143,7 @@ test_that("with many combinations of levels the maximum is found by local moves"
   expect_equal(bandit_problem(space, value)$optimum, max(value(transform(grid, u = 0.3))), tolerance = 1e-9)
 })
 
-test_that("a space of whole numbers and levels is searched exhaustively", {
+test_that("a space of integers and levels is searched exhaustively", {
   space <- search_space(n = param_integer(1, 30), m = param_integer(-3, 3), k = param_factor(c(16, 32, 64)),
                         z = param_integer(0, 4, when = ~ k > "2"), where = ~ n + m <= 20)
   grid <- expand.grid(n = 1:30, m = -3:3, k = c(16, 32, 64), z = c(NA, 0:4))
@@ -157,7 +157,7 @@ test_that("a space of whole numbers and levels is searched exhaustively", {
   expect_identical(b$suggest()$k %in% c(16, 32, 64), TRUE)
 })
 
-test_that("draws and designs give every level its share and keep to the constraints", {
+test_that("in draws and designs all levels are equally frequent, and constraints hold", {
   set.seed(6)
   space <- search_space(a = param_real(0, 1), k = param_factor(c("u", "v", "w")), n = param_integer(1, 4), l = param_logical(),
                         where = ~ a <= 0.5 | l)
@@ -177,7 +177,7 @@ test_that("draws and designs give every level its share and keep to the constrai
 
 # ---- conditions ---------------------------------------------------------------------------
 
-test_that("conditions may hang on conditional inputs, whole numbers and variables", {
+test_that("conditions may use conditional inputs, integers and variables", {
   good <- c("rbf", "poly")
   space <- search_space(kernel = param_factor(c("linear", good)), degree = param_integer(2, 5, when = ~ kernel == "poly"),
                         bias = param_real(0, 1, when = ~ degree >= 3), gamma = param_real(1e-3, 1, log = TRUE, when = ~ kernel %in% good))
@@ -193,7 +193,7 @@ test_that("conditions may hang on conditional inputs, whole numbers and variable
   expect_identical(is.na(x$v), x$s == "small")
 })
 
-test_that("a space is refused that means nothing", {
+test_that("invalid spaces are errors", {
   blamed <- function(expr) tryCatch({
     expr
     "nothing"
@@ -220,7 +220,7 @@ test_that("a space is refused that means nothing", {
   expect_identical(blamed(param_logical(when = TRUE)), "when")
 })
 
-test_that("points outside of the space are refused by name, and nothing changes", {
+test_that("points outside the space are errors that name them and change nothing", {
   space <- tuning_space(where = ~ depth + 10 * lr <= 12)
   b <- gp_bandit(space, kernel_of_tuning, 0.01, policy_mean())
   good <- list(lr = 0.1, depth = 3, rule = "gini", size = "m", prune = TRUE, alpha = 1)
@@ -245,7 +245,7 @@ test_that("points outside of the space are refused by name, and nothing changes"
 
 # ---- everything else works on it -------------------------------------------------------------
 
-test_that("maximize_bandit() takes a space, a list with levels, and known points; its par has the types", {
+test_that("maximize_bandit() accepts a space, a list with levels, and given points; `par` has the types", {
   skip_on_cran()
   set.seed(8)
   space <- tuning_space(where = ~ depth <= 10)
@@ -300,7 +300,7 @@ test_that("contexts, delays, constraints, refits, changes and plots work on a sp
   }
 })
 
-test_that("journals and stores keep a space as data and go on with it", {
+test_that("journals and stores keep a space as data and continue with it", {
   space <- tuning_space(where = ~ depth + lr <= 10)
   file <- tempfile()
   set.seed(10)
@@ -320,7 +320,7 @@ test_that("journals and stores keep a space as data and go on with it", {
   expect_error(gpbandits:::settings_text(config, trust = FALSE), "trust", class = "gpbandits_error")
 })
 
-test_that("a refit fits correlations with the rest, from the default kernel", {
+test_that("a refit estimates correlations with the other parameters, from the default kernel", {
   set.seed(11)
   space <- search_space(u = param_real(0, 1), k = param_factor(c("a", "b", "c")), idle = param_factor(c("x", "y")))
   value <- function(x) sin(6 * x$u) + 2 * match(x$k, c("a", "c", "b"))
@@ -333,7 +333,7 @@ test_that("a refit fits correlations with the rest, from the default kernel", {
   expect_lt(distance[[2]], distance[[1]] / 5)
 })
 
-test_that("points come back from a file of fifteen digits, also from the bounds", {
+test_that("points are recognised after rounding to fifteen digits, also at the bounds", {
   space <- search_space(r = param_real(-1 / 3, 2 / 3), l = param_real(1e-7 / 3, 1 / 7, log = TRUE), n = param_integer(1, 4),
                         k = param_factor(c(1e5, 2e5)), flag = param_logical(), e = param_real(1 / 9, 1 / 3, when = ~ flag))
   corners <- data.frame(r = c(-1 / 3, 2 / 3, 0.1), l = c(1e-7 / 3, 1 / 7, 1e-3), n = c(1L, 4L, 2L), k = c(1e5, 2e5, 1e5),
@@ -341,7 +341,7 @@ test_that("points come back from a file of fifteen digits, also from the bounds"
   file <- tempfile(fileext = ".csv")
   write.csv(corners, file, row.names = FALSE)
   back <- read.csv(file)
-  # What makes it hard: a bound that comes back larger, and whole numbers where there were others.
+  # What makes it hard: a bound that comes back larger, and integers where there were others.
   expect_gt(back$r[2], 2 / 3)
   back$k <- as.integer(back$k)
   bandit <- auto_bandit(space, n_initial = 0)
@@ -353,7 +353,7 @@ test_that("points come back from a file of fifteen digits, also from the bounds"
   box <- auto_bandit(list(r = c(-1 / 3, 2 / 3)), n_initial = 0)
   box$add(back["r"], reward = 1:3)
   expect_identical(box$history()$r[2], 2 / 3)
-  # What is outside by more than that is refused.
+  # Points outside by more than that are errors.
   for (off in c(-1 / 3 - 1e-12, 2 / 3 + 1e-12, Inf)) {
     expect_error(bandit$add(replace(corners[1, ], "r", off), reward = 1), "in r|r = ", class = "gpbandits_error")
     expect_error(box$add(data.frame(r = off), reward = 1), class = "gpbandits_error")
@@ -374,7 +374,7 @@ test_that("levels that are numbers are numbers in conditions", {
   expect_error(bandit$add(data.frame(n = 5, o = 3, big = TRUE, three = TRUE), reward = 1), "big", class = "gpbandits_error")
 })
 
-test_that("comparisons with what an input never is are refused", {
+test_that("comparisons with a level that an input does not have are errors", {
   refused <- function(...) {
     expect_error(search_space(rule = param_factor(c("gini", "information")), size = param_factor(c("s", "m", "l"), ordered = TRUE),
                               n = param_factor(c(1, 2)), flag = param_logical(), x = param_real(0, 1), ...),
@@ -392,7 +392,7 @@ test_that("comparisons with what an input never is are refused", {
   expect_s3_class(fine, "search_domain")
 })
 
-test_that("equalities of real numbers are refused, with what to write instead", {
+test_that("equalities of reals are errors that state the alternative", {
   spaces <- function(where) search_space(a = c(0, 1), b = c(0, 1), n = param_integer(0, 5), where = where)
   refused <- function(where, words) expect_error(spaces(where), words, class = "gpbandits_error")
   # (Linear equalities of reals alone are solved.)
@@ -411,14 +411,14 @@ test_that("equalities of real numbers are refused, with what to write instead", 
   }
 })
 
-test_that("a function that is an equality of real inputs is refused, with what to write instead", {
+test_that("a function that is an equality of reals is an error that states the alternative", {
   unit <- function(...) search_space(a = param_real(0, 1), b = param_real(0, 1), ...)
   bandit <- function(space) gp_bandit(space, kernel_se(0.3), 0.1, policy_ei())
   expect_error(bandit(unit(where = function(p) p$a + p$b == 1)), "corners only.*param_shares",
                class = "gpbandits_error")
   expect_error(bandit(unit(where = function(p) p$a + p$b == 0.3)), "no point.*one input less",
                class = "gpbandits_error")
-  # A thin band, a small corner, an equality of whole numbers are not.
+  # A thin band, a small corner, an equality of integers are not.
   for (where in list(function(p) abs(p$a + p$b - 1) < 0.01, function(p) p$a + p$b < 0.05)) {
     expect_identical(nrow(bandit(unit(where = where))$suggest()), 1L)
   }

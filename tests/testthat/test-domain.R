@@ -22,7 +22,7 @@ lies_within <- function(domain, x) {
   all(t(x) >= domain$lower) && all(t(x) <= domain$upper) && all(whole == round(whole))
 }
 
-test_that("samples, designs and spread points are places of the domain, as many as asked for", {
+test_that("samples, designs and spread points are points of the domain, in the requested number", {
   each_kind(function(domain, name) {
     set.seed(1)
     for (make in list(sample_points, design_points)) for (count in c(1, 7, 40)) {
@@ -39,7 +39,7 @@ test_that("samples, designs and spread points are places of the domain, as many 
   })
 })
 
-test_that("a place is found again by its inputs and by its number", {
+test_that("a point is found again by its inputs and by its number", {
   each_kind(function(domain, name) {
     set.seed(2)
     points <- sample_points(domain, 25)
@@ -57,7 +57,7 @@ test_that("a place is found again by its inputs and by its number", {
   expect_identical(find_points(kinds$product, c(0.5, 3), arm = 2)$arm, c(1L, 1L))
 })
 
-test_that("what is no place is refused in words", {
+test_that("an invalid point is an error in words", {
   refuses <- function(code, arg) expect_error(code, class = "gpbandits_error", regexp = paste0("`", arg, "`"))
   each_kind(function(domain, name) {
     refuses(find_points(domain, matrix(0, 1, 9)), "x")
@@ -75,7 +75,7 @@ test_that("what is no place is refused in words", {
   refuses(find_points(kinds$product, 4.1, arm = 1), "x")
 })
 
-test_that("to the model's inputs and back; ranges are theirs", {
+test_that("conversion to the model's inputs and back is exact, and ranges agree", {
   each_kind(function(domain, name) {
     set.seed(3)
     x <- from_model_inputs(domain, sample_points(domain, 30)$inputs)
@@ -89,7 +89,7 @@ test_that("to the model's inputs and back; ranges are theirs", {
   expect_equal(unname(input_ranges(kinds$mixed_product)), cbind(c(2, 5), c(1, 9), log(c(1e-3, 10)), c(0, 1)))
 })
 
-test_that("the nearest place is nearest, and a place is nearest to itself", {
+test_that("the nearest point is the nearest, and a point is nearest to itself", {
   each_kind(function(domain, name) {
     set.seed(4)
     points <- sample_points(domain, 20)
@@ -108,7 +108,7 @@ test_that("the nearest place is nearest, and a place is nearest to itself", {
   })
 })
 
-test_that("uniform samples are uniform: arms, whole numbers, rows", {
+test_that("uniform samples are uniform, for arms, integers and rows", {
   set.seed(5)
   even <- function(x, expected) expect_gt(chisq.test(table(factor(x, expected)))$p.value, 1e-3)
   even(sample_points(kinds$arms, 4000)$arm, 0:3)
@@ -118,7 +118,7 @@ test_that("uniform samples are uniform: arms, whole numbers, rows", {
   expect_gt(ks.test(product$inputs[, 3] / 4, "punif")$p.value, 1e-3)
 })
 
-test_that("a design has a point in every slice of the box, and every row as often as any other", {
+test_that("a design has a point in every slice of the box, and every row equally often", {
   set.seed(6)
   slices <- function(u, count) sort(ceiling(u * count))
   x <- design_points(kinds$box, 12)$inputs
@@ -130,7 +130,7 @@ test_that("a design has a point in every slice of the box, and every row as ofte
   expect_identical(nrow(design_points(kinds$product, 0)$inputs), 0L)
 })
 
-test_that("domains know how much there is of them, and whether they are the same", {
+test_that("domains report their size and compare as equal or different", {
   expect_identical(vapply(kinds, point_count, 0)[["arms"]], 4)
   expect_identical(vapply(kinds, function(d) is.finite(point_count(d)), NA),
                    c(arms = TRUE, one_arm = TRUE, box = FALSE, mixed_box = FALSE, product = FALSE, mixed_product = FALSE))
@@ -142,7 +142,7 @@ test_that("domains know how much there is of them, and whether they are the same
   expect_identical(same, diag(length(kinds)) == 1)
 })
 
-test_that("points for a kernel are numbered where it has a matrix", {
+test_that("points for a kernel are numbers if it has a matrix", {
   both <- kernel_matrix(diag(4)) * kernel_se(1)
   expect_equal(points_of_domain(kinds$arms, kernel_se(1)), kinds$arms$x)
   expect_equal(unname(points_of_domain(kinds$arms, both)[, 3]), 1:4)
@@ -152,7 +152,7 @@ test_that("points for a kernel are numbered where it has a matrix", {
   expect_equal(points, rbind(c(3, 0, 1, 7, 1), c(3, 0, 1, 9, 1)))
 })
 
-test_that("no file but domain-*.R asks what kind a domain is", {
+test_that("only the files domain-*.R use the type of a domain", {
   folder <- test_path("..", "..", "R")
   skip_if_not(dir.exists(folder), "only in the repository")
   files <- list.files(folder, "[.]R$", full.names = TRUE)
@@ -161,7 +161,7 @@ test_that("no file but domain-*.R asks what kind a domain is", {
   expect_false(any(asks))
 })
 
-test_that("each kind of domain has the methods that every domain needs, and the others have a default", {
+test_that("each type of domain has the methods that every domain needs, and the others have a default", {
   namespace <- asNamespace("gpbandits")
   has <- function(generic, class) exists(paste0(generic, ".", class), envir = namespace, inherits = FALSE)
   # The generics of domains, found in the namespace.
@@ -184,7 +184,7 @@ test_that("each kind of domain has the methods that every domain needs, and the 
   expect_identical(unname(without_default), character())
 })
 
-test_that("a kind of domain that lacks a method is an error that names both", {
+test_that("a type of domain that lacks a method is an error that names both", {
   odd <- structure(list(type = "odd", names = c("a", "b")), class = c("odd_domain", "bandit_domain"))
   for (generic in domain_methods$required) {
     calling <- as.call(c(as.name(generic), list(odd), rep(list(1), length(formals(get(generic))) - 1)))

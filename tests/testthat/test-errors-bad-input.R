@@ -1,5 +1,5 @@
 # Bad input: every argument of every export, every method of a bandit. An error of our
-# class says what was wrong, and nothing has changed.
+# class states the fault, and nothing has changed.
 
 tabulated <- bandit_problem(safe_x, sin(3 * safe_x), noise = 0.1)
 ucb_maker <- list(a = function(problem) gp_ucb(safe_x, safe_kernel, 0.01))
@@ -168,7 +168,7 @@ exports <- list(
                        c(x = "points", y = "numbers", kernel = "object", noise_var = "positive", mean = "number"))
 )
 
-# Bad by their kind but allowed here: a function is a problem maker, one choice may stand for all, ...
+# Bad by their type but allowed here: a function makes a problem, one choice may apply to all, ...
 allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
     (export == "bandit_problem" && argument %in% c("noise", "delay") && is.function(value)) ||
@@ -209,20 +209,20 @@ all_faults <- function(export, good, kinds) {
   faults
 }
 
-test_that("what the table calls good is good", {
+test_that("valid values of the table work", {
   for (export in names(exports)) {
     expect_no_error(do.call(export_of(export), exports[[export]][[1]], quote = TRUE))
   }
 })
 
-test_that("every argument of every export refuses bad values with an error that names it", {
+test_that("every argument of every export raises an error that names it for invalid values", {
   skip_on_cran()
   for (export in names(exports)) {
     expect_identical(all_faults(export, exports[[export]][[1]], exports[[export]][[2]]), character())
   }
 })
 
-test_that("exports that the table does not list yet refuse nonsense too", {
+test_that("exports that are not in the table raise errors for nonsense, too", {
   nonsense <- structure(list(), class = "nonsense")
   faults <- character()
   for (export in setdiff(getNamespaceExports("gpbandits"), names(exports))) {
@@ -236,14 +236,14 @@ test_that("exports that the table does not list yet refuse nonsense too", {
   expect_identical(faults, character())
 })
 
-# ---- what one value alone does not show -----------------------------------------
+# ---- faults that one value alone does not show -----------------------------------------
 
 blamed <- function(code) tryCatch({
   code
   "nothing"
 }, gpbandits_error = function(e) e$argument)
 
-test_that("sizes that contradict each other are refused", {
+test_that("sizes that contradict each other are errors", {
   two <- cbind(a = 1:3, b = 4:6)
   expect_identical(blamed(gp_ucb(safe_x, safe_kernel, 0.01, mean = 1:3)), "mean")
   expect_identical(blamed(gp_ucb(safe_x, kernel_se(c(1, 2)), 0.01)), "lengthscale")
@@ -263,7 +263,7 @@ test_that("sizes that contradict each other are refused", {
   expect_identical(blamed(igp_ucb(safe_x, kernel_periodic(), 0.01, B = 1, R = 1, gain = gain_rate())), "gain")
 })
 
-test_that("there must be arms, and names must be distinct and free", {
+test_that("without arms, or with names that are repeated or reserved, there is an error", {
   for (none in list(numeric(), matrix(0, 0, 2), matrix(0, 3, 0), data.frame(a = numeric()))) {
     expect_identical(blamed(gp_ucb(none, safe_kernel, 0.01)), "domain", info = value_words(none))
     expect_identical(blamed(finite_domain(none)), "x", info = value_words(none))
@@ -283,7 +283,7 @@ test_that("there must be arms, and names must be distinct and free", {
   }
 })
 
-test_that("an indefinite covariance is refused and the error says by how much", {
+test_that("an indefinite covariance is an error that states by how much", {
   K <- matrix(c(1, 1.5, 1.5, 1), 2)               # eigenvalues 2.5 and -0.5
   error <- tryCatch(kernel_matrix(K), gpbandits_error = identity)
   expect_match(conditionMessage(error), "-0.5", fixed = TRUE)
@@ -293,12 +293,12 @@ test_that("an indefinite covariance is refused and the error says by how much", 
   expect_identical(blamed(kernel_matrix(matrix(c(1, 0, 1e-3, 1), 2))), "K")
 })
 
-test_that("zero noise is refused in words that say what is allowed", {
+test_that("zero noise is an error that states the allowed values", {
   expect_error(gp_ucb(safe_x, safe_kernel, 0), "`noise_var` must be a number > 0, not 0.", fixed = TRUE,
                class = "gpbandits_error")
 })
 
-test_that("misspelt arguments are refused, and so are those that a preset sets itself", {
+test_that("misspelt arguments are errors, and so are those that a preset sets itself", {
   for (preset in c("gp_bandit", "gp_ucb", "gp_ei", "igp_ucb", "gp_ts", "gp_ucb_sdf", "gp_ts_sdf", "gp_bucb")) {
     f <- get(preset, asNamespace("gpbandits"))
     good <- exports[[preset]][[1]]
@@ -317,7 +317,7 @@ test_that("misspelt arguments are refused, and so are those that a preset sets i
   expect_identical(blamed(summary(b, rounds = 1)), "rounds")
 })
 
-test_that("methods name a required argument that is left out", {
+test_that("methods name a required argument that is missing", {
   for (name in names(safe_bandits)) {
     bandit <- safe_bandits[[name]]()
     before <- snapshot_of(bandit)
@@ -336,7 +336,7 @@ test_that("methods name a required argument that is left out", {
   }
 })
 
-test_that("arrays of one dimension are vectors, or refused where a matrix is wanted", {
+test_that("arrays of one dimension are vectors, or errors where a matrix is needed", {
   column <- array(safe_x)
   for (make in list(function(x) gp_ucb(x, safe_kernel, 0.01)$config, function(x) finite_domain(x),
                     function(x) kernel_gram(safe_kernel, x))) expect_identical(make(column), make(safe_x))
@@ -401,7 +401,7 @@ faults_of_methods <- function(bandit) {
   faults
 }
 
-test_that("methods refuse bad values and leave the bandit as it was", {
+test_that("methods raise errors for invalid values and leave the bandit unchanged", {
   skip_on_cran()
   for (name in names(safe_bandits)) {
     bandit <- safe_bandits[[name]]()
@@ -412,7 +412,7 @@ test_that("methods refuse bad values and leave the bandit as it was", {
   }
 })
 
-test_that("a call that is half good does nothing", {
+test_that("a call that is partly valid changes nothing", {
   bandit <- safe_bandits$ucb()
   before <- snapshot_of(bandit)
   expect_identical(blamed(bandit$observe(c(5, 5), c(1, 1))), "id")
@@ -425,7 +425,7 @@ test_that("a call that is half good does nothing", {
   expect_identical(snapshot_of(bandit), before)
 })
 
-test_that("ids: unknown, repeated, and of a bandit that was never asked", {
+test_that("unknown and repeated ids, and ids of a bandit without queries, are errors", {
   fresh <- gp_ucb(safe_x, safe_kernel, 0.01)
   expect_error(fresh$observe(1, 1), "no query yet", class = "gpbandits_error")
   id <- fresh$suggest()$id
@@ -435,7 +435,7 @@ test_that("ids: unknown, repeated, and of a bandit that was never asked", {
   expect_identical(fresh$history()$reward, 1)
 })
 
-test_that("no points at all give no rows", {
+test_that("no points give no rows", {
   for (name in c("ucb", "box")) {
     nowhere <- safe_bandits[[name]]()$posterior(numeric())
     expect_identical(dim(nowhere), c(0L, 2L))
@@ -498,7 +498,7 @@ test_that("a function that a bandit calls cannot change that bandit", {
     expect_s3_class(seen, "gpbandits_error")
     expect_identical(nrow(bandit$history()), 5L)
   }
-  looked <- NULL                                   # looking is allowed, and playing a copy
+  looked <- NULL                                   # reading is allowed, and running a copy
   bandit <- gp_ucb(safe_x, safe_kernel, 0.01, width = width_function(function(t) {
     if (t == 2 && is.null(looked)) {
       looked <<- "once"
@@ -537,7 +537,7 @@ test_that("functions of a problem that fail are named", {
 
 # ---- runs and comparisons -----------------------------------------------------------
 
-test_that("a run over another domain or other contexts is refused before it starts", {
+test_that("a run on another domain or with other contexts is an error before it starts", {
   bandit <- safe_bandits$ucb()
   before <- snapshot_of(bandit)
   others <- list(bandit_problem(safe_x[-1], safe_x[-1]), bandit_problem(safe_x + 1, safe_x),
@@ -553,7 +553,7 @@ test_that("a run over another domain or other contexts is refused before it star
   expect_identical(snapshot_of(bandit), before)
 })
 
-test_that("compare_bandits refuses functions that return something else", {
+test_that("compare_bandits() raises errors for functions that return something else", {
   compare <- function(bandits = ucb_maker, problems = tabulated, ...) {
     compare_bandits(bandits, problems, rounds = 2, replications = 2, seed = 1, ...)
   }
@@ -596,7 +596,7 @@ garbage <- c(
        tabulated$noise, function(n) rpois(n, 2), finite_domain(1:3), box_domain(0, 1), ucb_maker, ucb_maker$a)
 )
 
-# How a random call of `f` ends: NULL, or what is wrong about it. A warning is wrong too.
+# How a random call of `f` ends: NULL, or its fault. A warning is a fault too.
 fate_of_call <- function(f, arguments) {
   given <- stats::setNames(sample(garbage, length(arguments), replace = TRUE), arguments)
   given <- given[stats::runif(length(given)) < 0.8]
@@ -611,7 +611,7 @@ fate_of_call <- function(f, arguments) {
   sprintf("%s: %s", paste(names(given), vapply(given, value_words, ""), sep = " = ", collapse = ", "), conditionMessage(error))
 }
 
-test_that("garbage ends in an error of ours or in success, whatever is called", {
+test_that("garbage ends in a gpbandits_error or works, whatever function is called", {
   skip_on_cran()
   # Some of the calls write files: journals, stores.
   directory <- tempfile("garbage")
@@ -641,7 +641,7 @@ test_that("garbage ends in an error of ours or in success, whatever is called", 
   expect_identical(unique(fates), character())
 })
 
-test_that("garbage given to methods never breaks a bandit", {
+test_that("garbage given to methods never damages a bandit", {
   skip_on_cran()
   set.seed(21)
   fates <- character()
@@ -675,7 +675,7 @@ word_of_class <- function(class) {
   if (class %in% names(words)) words[[class]] else sub("^bandit_", "", class)
 }
 
-test_that("every object that an export makes prints in words, and says what it is", {
+test_that("every object that an export makes prints in words, and names its kind", {
   skip_on_cran()
   faults <- character()
   for (entry in names(exports)) {

@@ -59,7 +59,7 @@ broken <- function() {
   unserialize(serialize(bandit, NULL))
 }
 
-test_that("errors have one class by their cause, and the argument's name", {
+test_that("errors have one class by their cause, and the name of the argument", {
   for (cause in names(raising)) for (call in raising[[cause]]) {
     caught <- condition_of(eval(call))
     info <- paste(deparse(call), collapse = " ")
@@ -70,7 +70,7 @@ test_that("errors have one class by their cause, and the argument's name", {
   }
 })
 
-test_that("errors of a store are of their cause", {
+test_that("errors of a store have the class of their cause", {
   skip_if_not(store_packages("RSQLite"), "packages DBI and RSQLite are not installed")
   file <- tempfile(fileext = ".sqlite")
   expect_identical(causes_of(condition_of(open_bandit(bandit_store(file, "none")))), "store")
@@ -89,7 +89,7 @@ test_that("errors of the core have a class by their cause", {
   expect_identical(causes_of(signalled("std::bad_alloc")), "state")
 })
 
-test_that("warnings have a class by their cause and one of their own", {
+test_that("warnings have a class by their cause and one that names the warning", {
   far <- gp_ucb(1:3, kernel_se(1), 0.01)
   far$suggest()
   expected <- list(
@@ -119,7 +119,7 @@ unclassed <- function(code) {
     unlist(lapply(as.list(code), function(part) if (!missing(part)) unclassed(part))))
 }
 
-test_that("nothing in R/ stops or warns without a class", {
+test_that("all errors and warnings in R/ have a class", {
   expect_length(unclassed(quote(if (x) stop("words") else stop(e))), 1)
   folder <- test_path("..", "..", "R")
   code <- if (dir.exists(folder)) {

@@ -2,7 +2,7 @@
 
 small <- function(...) gp_ucb(1:5, kernel_se(1), 0.1, ...)
 
-test_that("a method that does not exist is answered with those that do; completion shows them", {
+test_that("an unknown method is an error that lists the methods, and completion shows them", {
   b <- small()
   expect_error(b$record(1, 2), "observe()", fixed = TRUE, class = "gpbandits_error")
   expect_error(b$obsreve(1, 2), "Did you mean `.observe", class = "gpbandits_error")
@@ -19,7 +19,7 @@ test_that("a method that does not exist is answered with those that do; completi
   expect_null(b$journal)
 })
 
-test_that("numbers whose squares overflow or underflow are refused, and nothing changes", {
+test_that("numbers whose squares overflow or underflow are errors that change nothing", {
   refused <- function(code) expect_error(code, class = "gpbandits_error")
   for (bad in c(1e308, 1e160, 1e-320, 1e-200)) {
     refused(kernel_se(1, bad))
@@ -53,7 +53,7 @@ test_that("numbers whose squares overflow or underflow are refused, and nothing 
   expect_true(all(is.finite(unlist(b$posterior()))))
 })
 
-test_that("integer64, whose bits are no doubles, is refused everywhere", {
+test_that("integer64 values, whose bits are no doubles, are errors everywhere", {
   whole <- structure(c(1, 2, 3) * 2^-1074, class = "integer64")
   frame <- structure(list(a = whole), class = "data.frame", row.names = 1:3)
   for (code in expression(finite_domain(whole), finite_domain(frame), kernel_se(whole), gp_ucb(1:3, kernel_se(1), 0.1, mean = whole),
@@ -62,7 +62,7 @@ test_that("integer64, whose bits are no doubles, is refused everywhere", {
   }
 })
 
-test_that("run_bandit() with refits and delays does what one does by hand, due rewards first", {
+test_that("run_bandit() with refits and delays equals calls by hand, with due rewards first", {
   x <- seq(0, 1, length.out = 20)
   f <- sin(7 * x)
   maker <- function() gp_ei(x, kernel_matern(2.5, 0.3), 0.05, refit = refit_every(4, starts = 1))
@@ -82,7 +82,7 @@ test_that("run_bandit() with refits and delays does what one does by hand, due r
   expect_identical(run_bandit(maker(), problem(0), 16)$data$arm, run_bandit(maker(), problem(1), 16)$data$arm)
 })
 
-test_that("an ARD kernel beside a matrix keeps its parameters' ranges", {
+test_that("an ARD kernel next to a matrix keeps the ranges of its parameters", {
   set.seed(2)
   x <- cbind(a = stats::runif(30), b = 10 * stats::runif(30), arm = rep(1:3, 10))
   y <- sin(6 * x[, 1]) + stats::rnorm(30, sd = 0.1)
@@ -93,7 +93,7 @@ test_that("an ARD kernel beside a matrix keeps its parameters' ranges", {
   expect_equal(implied$log_likelihood, reported$log_likelihood)
 })
 
-test_that("compare_bandits() leaves a bandit that replications share as it is", {
+test_that("compare_bandits() does not change a bandit that replications share", {
   shared <- small()
   shared$add(arm = 2, reward = 1)
   before <- shared$history()
@@ -104,14 +104,14 @@ test_that("compare_bandits() leaves a bandit that replications share as it is", 
   expect_identical(shared$history(), before)
 })
 
-test_that("errors of the user's functions become ours and say where", {
+test_that("errors of custom functions become gpbandits_errors that name the function", {
   broken <- function(...) stop("boo")
   x <- rep(1:5, 2)
   expect_error(detect_change(x, sin(x), kernel_se(1), broken, 1), "`threshold` failed at q = 1: boo", class = "gpbandits_error")
   expect_error(regret_bound("igp_ucb", rounds = 5, B = 1, R = 1, gain = broken), "`gain` failed", class = "gpbandits_error")
 })
 
-test_that("rewards may come beside the queries that were asked; times may be dates", {
+test_that("rewards may be given next to the queries that were suggested, and times may be dates", {
   b <- small(pending = pending_hallucinate())
   q <- b$suggest(3)
   b$observe(q, c(1, 2, 3))
@@ -126,14 +126,14 @@ test_that("rewards may come beside the queries that were asked; times may be dat
   expect_identical(clocked$history()$status, c("observed", "lost"))
 })
 
-test_that("what a new bandit's settings lack is no damage", {
+test_that("settings that a new bandit lacks are not reported as damage", {
   for (policy in list(structure(list(kind = 3), class = "bandit_policy"), structure(list(), class = "bandit_policy"))) {
     error <- expect_error(gp_bandit(1:3, kernel_se(1), 0.1, policy), class = "gpbandits_error")
     expect_no_match(conditionMessage(error), "damaged")
   }
 })
 
-test_that("what is allowed is said in the user's terms", {
+test_that("errors state the allowed values in the user's terms", {
   expect_error(finite_domain(cbind(x = 1:2, x = 1:2)), "a distinct name", class = "gpbandits_error")
   expect_error(small()$suggest(1e6 + 1), "not 1000001", class = "gpbandits_error")
   expect_error(gp_ucb(1:3, kernel_se(1), 0.1, maximize = FALSE), "report the reward -y", class = "gpbandits_error")

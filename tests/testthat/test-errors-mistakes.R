@@ -30,7 +30,7 @@ expect_remedy <- function(code, class, ...) {
   for (words in c(...)) expect_true(grepl(words, said, fixed = TRUE), info = paste(info, "|", said))
 }
 
-test_that("mistakes in a call of a search", {
+test_that("mistakes in a call of a search have helpful errors", {
   expect_remedy(maximize_bandit(peak, line), "argument_error", "needs `evaluations`", "Try `evaluations = 30`")
   expect_remedy(maximize_bandit(peak, c(1, 3), 3), "evaluation_warning", "Call the objective", "inputs \"x1\"")
   expect_remedy(maximize_bandit(peak, list(speed = c(3, 1)), 9), "argument_error", "`lower` below `upper`")
@@ -59,7 +59,7 @@ test_that("mistakes in a call of a search", {
                 "Try `stop_gap(tolerance, width = width_amm(B, R))`")
 })
 
-test_that("mistakes in an objective", {
+test_that("mistakes in an objective have helpful errors", {
   expect_remedy(maximize_bandit(function(p) "fast", line, 3), "evaluation_warning", "must return one finite number")
   expect_remedy(maximize_bandit(function(p) c(1, 2), line, 3), "evaluation_warning", "must return one finite number")
   expect_remedy(maximize_bandit(function(p) -p$speed^2, list(speed = c("low", "high")), 3), "evaluation_warning",
@@ -73,7 +73,7 @@ test_that("mistakes in an objective", {
                 "`outcomes$y` must be one of", "Try \"maximize\"")
 })
 
-test_that("mistakes in a search space", {
+test_that("mistakes in a search space have helpful errors", {
   expect_remedy(search_space(x = param_real(0, 1, log = TRUE)), "argument_error", "`lower` must be > 0 if `log` is TRUE")
   expect_remedy(search_space(x = param_integer(0.5, 3)), "argument_error", "`lower` must be an integer")
   expect_remedy(search_space(x = param_real(0, 1), where = x_is_nowhere > 0.5), "argument_error", "with the tilde")
@@ -83,7 +83,7 @@ test_that("mistakes in a search space", {
   expect_remedy(auto_bandit(list(x = c(0, 1)), limits = y_is_nowhere <= 2), "argument_error", "with the tilde")
 })
 
-test_that("mistakes with a bandit", {
+test_that("mistakes with a bandit have helpful errors", {
   expect_remedy(auto_bandit(list(x = c(0, 1)))$observe(1, 0.5), "state_error", "Use `$suggest()` first")
   expect_remedy(asked()$observe(1:2, 1), "argument_error", "`reward` must be 2 finite numbers")
   expect_remedy(asked()$observe(1:2, c(1, NA)), "argument_error", "Try `$fail(id)` for a failed evaluation")
@@ -106,7 +106,7 @@ test_that("mistakes with a bandit", {
                 "without `reward` (its columns: x, y)")
 })
 
-test_that("mistakes in the parts of an algorithm", {
+test_that("mistakes in the parts of an algorithm have helpful errors", {
   expect_remedy(gp_ucb(1:9, kernel_se(0.2)), "argument_error", "needs `noise_var`", "Try `noise_var = 0.01`")
   expect_remedy(gp_ucb(1:9, kernel_se(0.2), 0), "argument_error", "a number > 0")
   expect_remedy(gp_ucb(1:9, kernel_matern(0.2), 0.1), "argument_error", "Try `lengthscale = 0.2`")
@@ -120,7 +120,7 @@ test_that("mistakes in the parts of an algorithm", {
   expect_remedy(igp_ucb(1:9, kernel_se(1), 0.1), "argument_error", "needs `B`", "Try `B = 1`")
 })
 
-test_that("mistakes with files, stores and logs", {
+test_that("mistakes with files, stores and logs have helpful errors", {
   expect_remedy(open_bandit(tempfile()), "argument_error", "Try `gp_bandit(..., journal = )`")
   expect_remedy(bandit_store(tempfile()), "argument_error", "Try `name = \"experiment\"`")
   expect_remedy(regret_bound("gp-ucb", 100), "argument_error", "Try \"igp_ucb\"")
@@ -128,7 +128,7 @@ test_that("mistakes with files, stores and logs", {
                 "without `propensity`", "Try `$history(draws = 200)`")
 })
 
-test_that("what users of other tools write, and what is plain, works", {
+test_that("calls in the style of other tools, with a clear meaning, work", {
   set.seed(2)
   expect_gt(maximize_bandit(function(x) -(x$x - 2)^2, list(x = c(1, 3)), 4)$value, -2)
   expect_gt(maximize_bandit(function(x, y) x + y, list(x = c(1, 3), y = c(0, 1)), 4)$value, 1)

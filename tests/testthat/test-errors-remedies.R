@@ -5,7 +5,7 @@ said_by <- function(code) tryCatch({
   ""
 }, gpbandits_error = conditionMessage)
 
-test_that("errors say what to try, and which column is missing", {
+test_that("errors state a remedy, and the missing column", {
   expect_match(said_by(gp_ucb(1:3)), "`auto_bandit()`, which", fixed = TRUE)
   expect_match(said_by(gp_bandit(1:3)), "`auto_bandit()`, which", fixed = TRUE)
   b <- gp_ucb(1:3, kernel_se(1), 0.1)
@@ -30,7 +30,7 @@ test_that("errors say what to try, and which column is missing", {
   expect_match(said_by(several$observe(data.frame(id = 1, yeild = 2))), "without `yield`, `ph` (its columns: id, yeild)", fixed = TRUE)
 })
 
-test_that("a search whose every evaluation failed says why", {
+test_that("a search without a successful evaluation reports the reason", {
   expect_warning(found <- maximize_bandit(function(p) stop("flask broken"), list(x = c(0, 1)), evaluations = 4),
                  "None of 4 evaluations.*flask broken", class = "gpbandits_no_success")
   expect_output(print(found), "error: flask broken")

@@ -1,9 +1,9 @@
-# What only calls itself something, and strings that are no text: refused by name, by every door that takes such things
+# Objects with a false class, and strings that are no text: errors that name the argument, in every function
 # (make fuzz gives a long list of them to every argument of every export).
 
 refused <- function(code) expect_error(code, class = "gpbandits_error")
 
-test_that("strings are shown whatever their bytes are, and are no names unless they are text", {
+test_that("strings are printed whatever their bytes are, and are valid names only if they are text", {
   bytes <- "\xff\xfe"
   Encoding(bytes) <- "bytes"
   latin <- "caf\xe9"
@@ -23,8 +23,8 @@ test_that("strings are shown whatever their bytes are, and are no names unless t
   expect_identical(box_domain(0, 1, names = latin)$names, latin)
 })
 
-test_that("names, labels, levels and paths are text: doors that refuse what is none, in words that are", {
-  # (A door that takes one of them as a path would write there: into a folder that goes.)
+test_that("invalid names, labels, levels and paths are errors that can be printed", {
+  # (A function that uses one of them as a path would write there: into a folder that is deleted.)
   folder <- tempfile("doors")
   dir.create(folder)
   old <- setwd(folder)
@@ -80,7 +80,7 @@ test_that("names, labels, levels and paths are text: doors that refuse what is n
   expect_true(any(said$history$status != "observed"))
 })
 
-test_that("numbers and data.frames of a broken or foreign class are refused", {
+test_that("numbers and data.frames of a broken or foreign class are errors", {
   for (bad in list(structure(1, class = "data.frame"), structure("a", class = "integer64"), structure(1, class = "units"),
                    structure(99L, levels = "a", class = "factor"), as.Date("2026-01-01"))) {
     refused(policy_pi(bad))
@@ -94,7 +94,7 @@ test_that("numbers and data.frames of a broken or foreign class are refused", {
   expect_identical(finite_domain(structure(1:3, dim = 3L))$x, finite_domain(1:3)$x)
 })
 
-test_that("what only calls itself a result, a problem or a bandit is refused by its methods", {
+test_that("objects that only claim to be a result, a problem or a bandit are errors in its methods", {
   bodies <- list(list(), list(kind = "ts", type = "sum", config = 1, data = 1, bandit = 1, rounds = 1), 1, "a", function() 1)
   for (class in c("bandit_run", "bandit_comparison", "bandit_maximum", "bandit_problem", "bandit_test_function", "bandit_check",
                   "bandit_store", "gp_regression", "GPBandit", "bandit_kernel", "bandit_width", "bandit_policy")) {
@@ -116,14 +116,14 @@ test_that("what only calls itself a result, a problem or a bandit is refused by 
   }
 })
 
-test_that("what other packages' objects only call themselves is refused", {
+test_that("objects that only claim a class of another package are errors", {
   for (body in list(list(), new.env(), 1, "a", list(ids = 1))) for (class in c("ParamSet", "parameters")) {
     if (class == "ParamSet") skip_if_not_installed("paradox")
     refused(search_space(structure(body, class = class)))
   }
 })
 
-test_that("numbers that only call themselves something, and counts without measure", {
+test_that("numbers with a false class, and counts that are too large, are errors", {
   broken <- structure(1, class = "data.frame")
   refused(bandit_problem(safe_x, safe_x, change_points = broken))
   refused(kernel_function(function(X, Y) 1, dims = broken))
@@ -150,7 +150,7 @@ test_that("numbers that only call themselves something, and counts without measu
   refused(norm_check(structure(1, class = "GPBandit")))
 })
 
-test_that("factors that only call themselves so, environments as rewards and functions that take nothing", {
+test_that("false factors, environments as rewards, and functions without arguments are errors", {
   # What make fuzz found by parts, outcomes and labels.
   malformed <- structure(1L, class = "factor")
   refused(safe_opt(safe_x, safe_kernel, 0.1, -2, seed = malformed, by = "data", lipschitz = 9, noise_bound = 0.1))
@@ -187,7 +187,7 @@ test_that("factors that only call themselves so, environments as rewards and fun
   }
 })
 
-test_that("objects that only call themselves tables, times or series are refused by name", {
+test_that("objects that only claim to be tables, times or series are errors that name the argument", {
   only_called <- function(body, class) structure(body, class = class)
   x <- (0:4) / 4
   two <- gp_bandit(x, kernel_se(0.25), 0.1, policy_ei(), outcomes = list(yield = to_maximize(), cost = at_most(0.5)))
@@ -217,7 +217,7 @@ test_that("objects that only call themselves tables, times or series are refused
   expect_identical(box$history()$status, "pending")
 })
 
-test_that("whatever an objective signals is a failed evaluation; other functions' errors are ours", {
+test_that("any condition of an objective is a failed evaluation; errors of other functions become gpbandits_errors", {
   signals <- function(body) function(...) stop(structure(body, class = c("own", "error", "condition")))
   bodies <- list(list(message = 1, call = NULL), list(), 1, list(message = c("a", "b")))
   for (signal in lapply(bodies, signals)) {
@@ -227,14 +227,14 @@ test_that("whatever an objective signals is a failed evaluation; other functions
   }
 })
 
-test_that("a caller's time limit ends a search in this process, whose objective did not fail", {
+test_that("a time limit of the caller ends a search in this process without a failed evaluation", {
   # (R's compiler swallows the limit that strikes while it works.)
   jit <- compiler::enableJIT(0)
   on.exit({
     setTimeLimit()
     compiler::enableJIT(jit)
   })
-  # (Anybody's finalizer swallows a limit, too: so it is set in the middle of the work, which ends by itself.)
+  # (Any finalizer swallows a limit, too: so it is set in the middle of the work, which ends normally.)
   long <- function(p) {
     end <- sum(proc.time()[1:2]) + 8
     while (sum(proc.time()[1:2]) < end) sqrt(2)
@@ -246,13 +246,13 @@ test_that("a caller's time limit ends a search in this process, whose objective 
   }
   late <- tryCatch(maximize_bandit(limited, list(u = c(0, 1)), evaluations = 2, n_initial = 2), error = identity)
   expect_match(conditionMessage(late), gettext("reached CPU time limit", domain = "R"), fixed = TRUE)
-  # With a limit of its own each evaluation fails, as it says.
+  # With a separate limit each evaluation fails, with that reason.
   found <- maximize_bandit(long, list(u = c(0, 1)), evaluations = 2, n_initial = 2,
                            control = search_control(timeout = 0.2, attempts = 1))
   expect_match(found$history$status, "timed out")
 })
 
-test_that("an expression as a value is a value: nothing evaluates it", {
+test_that("an expression given as a value is not evaluated", {
   x <- (0:4) / 4
   box <- list(u = c(0, 1))
   given <- function(f, ...) do.call(f, list(...), quote = TRUE)
@@ -281,7 +281,7 @@ test_that("an expression as a value is a value: nothing evaluates it", {
   }
 })
 
-test_that("widths and gains whose products with standard deviations are no numbers are refused by name", {
+test_that("widths and gains whose products with standard deviations overflow are errors that name them", {
   x <- (0:4) / 4
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -316,7 +316,7 @@ test_that("widths and gains whose products with standard deviations are no numbe
   }
 })
 
-test_that("text that only calls itself numbers, times or versions is refused by name, or read as text", {
+test_that("text that only claims to be numbers, times or versions is an error, or read as text", {
   json <- as_json(gp_ucb((0:4) / 4, safe_kernel, 0.1))
   # (As methods do that take the bits for numbers.)
   for (generic in c("is.na", "anyNA", "length", "format")) {

@@ -1,4 +1,4 @@
-# Gains through whole runs, and the information functions, against the oracle.
+# Gains through whole runs, and the information functions, against the reference.
 
 expect_gain <- function(ours, ref, kernel, ref_kernel, d = 1, lambda = 0.2, rounds = 20, n = 12) {
   x <- ref_random_inputs(n, d)
@@ -9,7 +9,7 @@ expect_gain <- function(ours, ref, kernel, ref_kernel, d = 1, lambda = 0.2, roun
   expect_history(b, run$ref)
 }
 
-test_that("gains of the points played, of a greedy choice, of the spectrum", {
+test_that("gains of the evaluated points, of a greedy choice and of the spectrum equal the reference's", {
   set.seed(401)
   for (lambda in c(0.05, 1)) {
     expect_gain("realized", ref_gain_realized(), kernel_se(0.3), ref_kernel_se(0.3), lambda = lambda)
@@ -19,7 +19,7 @@ test_that("gains of the points played, of a greedy choice, of the spectrum", {
   }
 })
 
-test_that("rates of growth", {
+test_that("rates of growth equal their formulas", {
   set.seed(402)
   expect_gain(gain_rate(), ref_gain_rate("se", 1), kernel_se(0.3), ref_kernel_se(0.3))
   expect_gain(gain_rate(0.5), ref_gain_rate("se", 2, scale = 0.5), kernel_se(0.3), ref_kernel_se(0.3), d = 2)
@@ -31,7 +31,7 @@ test_that("rates of growth", {
     ref <- switch(kernel[1], se = ref_kernel_se(0.3), matern = ref_kernel_matern(nu, 0.3), linear = ref_kernel_linear())
     expect_gain(gain_rate(0.7, "vakili"), ref_gain_rate(kernel[1], 2, nu, 0.7, sharp = TRUE), ours, ref, d = 2)
   }
-  # The powers of the specification.
+  # The powers of the worked example.
   power <- function(trait, d) gpbandits:::trait(kernel_matern(2.5), trait)(kernel_matern(2.5), d)[["power"]]
   expect_equal(vapply(1:3, power, 0, trait = "gain_growth"), c(.286, .545, .706), tolerance = 2e-3)
   expect_equal(vapply(1:3, power, 0, trait = "sharp_growth"), c(.167, .286, .375), tolerance = 2e-3)
@@ -40,7 +40,7 @@ test_that("rates of growth", {
   expect_gain(gain_rate(2), ref_gain_rate("linear", 3, scale = 2), kernel_linear(), ref_kernel_linear(), d = 3)
 })
 
-test_that("information_gain is half the log determinant, for every kernel", {
+test_that("information_gain() is half the log determinant, for every kernel", {
   skip_if_not(exists("information_gain", asNamespace("gpbandits")))
   set.seed(403)
   for (case in compare_kernels()) {
@@ -50,7 +50,7 @@ test_that("information_gain is half the log determinant, for every kernel", {
   }
 })
 
-test_that("information_gain with rounds: greedy and spectral are the oracle's; all bound brute force", {
+test_that("information_gain() with rounds: greedy and spectral equal the reference's, and all bound brute force", {
   skip_if_not(exists("information_gain", asNamespace("gpbandits")))
   set.seed(404)
   x <- ref_random_inputs(6, 2)
@@ -74,7 +74,7 @@ test_that("information_gain with rounds: greedy and spectral are the oracle's; a
   }
 })
 
-test_that("the bandit's own information gain is that of the points its variance knows", {
+test_that("the bandit's information gain is that of the points in its variance", {
   set.seed(405)
   x <- sort(runif(10))
   K <- ref_kernel_se(0.3)(x)
@@ -90,7 +90,7 @@ test_that("the bandit's own information gain is that of the points its variance 
   }
 })
 
-test_that("gains over the arms say that they need finitely many of them, in known contexts", {
+test_that("gains over the arms are errors on a box and in open contexts", {
   for (gain in list("greedy", "spectral")) {
     policy <- policy_ucb(width_igp(1, 1, gain = gain))
     expect_error(gp_bandit(1:3, kernel_se(1), 0.1, policy, contexts = 1), "`gain` must be .*not \"(greedy|spectral)\" in cont",

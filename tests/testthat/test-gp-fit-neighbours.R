@@ -44,7 +44,7 @@ many_points <- function(n, d, seed = 1) {
   list(x = x, y = sin(6 * x[, 1]) + x[, d]^2 + rnorm(n, sd = 0.1))
 }
 
-test_that("the likelihood from neighbours and its best mean are those of its formula", {
+test_that("the likelihood from neighbours and its best mean equal their formula", {
   data <- many_points(80, 2)
   cases <- compare_kernels()
   for (name in names(cases)) {
@@ -59,7 +59,7 @@ test_that("the likelihood from neighbours and its best mean are those of its for
   }
 })
 
-test_that("its gradient is its derivative, with noise of single observations and repeats too", {
+test_that("its gradient equals finite differences, also with noise of single observations and repeats", {
   cases <- compare_kernels()
   for (name in names(cases)) {
     case <- cases[[name]]
@@ -100,7 +100,7 @@ test_that("with all earlier points as neighbours it is the exact likelihood", {
   }
 })
 
-test_that("every point is in one group, and neighbours come from earlier groups, the nearest of them", {
+test_that("every point is in one group, and neighbours are the nearest points of earlier groups", {
   data <- many_points(400, 2)
   kernel <- kernel_matern(2.5, c(0.3, 0.3))
   groups <- neighbour_likelihood(kernel, data$x, data$y, log_parameters(kernel, 0.01), own = 25, earlier = 40)$groups
@@ -119,7 +119,7 @@ test_that("every point is in one group, and neighbours come from earlier groups,
   }
 })
 
-test_that("at its maximum the exact likelihood is near its own", {
+test_that("at its maximum the exact likelihood is close to its own maximum", {
   skip_without_testing()
   skip_on_cran()
   data <- many_points(600, 3)
@@ -136,7 +136,7 @@ test_that("at its maximum the exact likelihood is near its own", {
   expect_lt(exact$log_likelihood - there, 1)
 })
 
-test_that("gp_fit() says which likelihood it used, and that of neighbours finds what the exact one does", {
+test_that("gp_fit() reports which likelihood it used, and the maximum from neighbours is near the exact one", {
   skip_on_cran()
   data <- many_points(1010, 2)
   fitted <- function(rows) gp_fit(data$x[rows, ], data$y[rows], kernel_se(c(1, 1)), starts = 1)

@@ -26,7 +26,7 @@ simulated <- function(n, d, noise_sd = 0.1, seed = 1) {
   list(x = x, y = sin(6 * x[, 1]) + (if (d > 1) x[, 2]^2 else 0) + rnorm(n, sd = noise_sd))
 }
 
-test_that("the likelihood and the best mean are those of the dense formulas", {
+test_that("the likelihood and the best mean equal the dense formulas", {
   skip_on_cran()
   cases <- compare_kernels()
   for (name in names(cases)) {
@@ -66,7 +66,7 @@ test_that("the gradient is the derivative of the likelihood for every kernel", {
   }
 })
 
-test_that("observations of one point are pooled without changing likelihood, best mean or gradient", {
+test_that("pooling observations of one point does not change likelihood, best mean or gradient", {
   skip_on_cran()
   cases <- compare_kernels()
   for (name in names(cases)) {
@@ -98,7 +98,7 @@ test_that("observations of one point are pooled without changing likelihood, bes
   }
 })
 
-test_that("an observation's own noise stands on the diagonal, of repeated points too", {
+test_that("noise variances of single observations are on the diagonal, also for repeated points", {
   cases <- compare_kernels()
   for (name in names(cases)) {
     case <- cases[[name]]
@@ -124,7 +124,7 @@ test_that("an observation's own noise stands on the diagonal, of repeated points
       step <- function(p, h) {
         core_likelihood(case$ours, x, y, 0.05, replace(numeric(count), p, h), fit_mean, own_noise = own)$value
       }
-      # (Of fourth order: precise readings make it steep.)
+      # (Of fourth order: precise measurements make it steep.)
       wanted <- vapply(seq_len(count), function(p) {
         (8 * (step(p, 1e-4) - step(p, -1e-4)) - (step(p, 2e-4) - step(p, -2e-4))) / 12e-4
       }, 0)
@@ -133,7 +133,7 @@ test_that("an observation's own noise stands on the diagonal, of repeated points
   }
 })
 
-test_that("own noise that is the shared one changes nothing, and all own noise leaves nothing to fit of it", {
+test_that("separate noise equal to the common one changes nothing, and if all have it the common one is not fitted", {
   data <- simulated(30, 1)
   kernel <- kernel_matern(2.5, 0.4)
   same <- core_likelihood(kernel, data$x, data$y, 0.03, gradient = TRUE, own_noise = rep(0.03, 30))
@@ -148,7 +148,7 @@ test_that("own noise that is the shared one changes nothing, and all own noise l
   expect_equal(fit$log_likelihood, fixed$log_likelihood, tolerance = 1e-6)
 })
 
-test_that("a fit knows which observations are worth more", {
+test_that("a fit weights observations by their noise variances", {
   set.seed(4)
   x <- runif(60)
   own <- rep(c(1e-4, 4), 30)
@@ -169,7 +169,7 @@ test_that("a fit knows which observations are worth more", {
   expect_equal(fit$noise_var, 0.25, tolerance = 0.4)
 })
 
-test_that("a regression has its observations' own noise", {
+test_that("gp_regression() uses noise variances of single observations", {
   data <- simulated(25, 2)
   own <- rep(c(NA, 1e-3, 0.5, NA, 2), 5)
   kernel <- kernel_matern(1.5, 0.5)
@@ -192,7 +192,7 @@ test_that("a regression has its observations' own noise", {
   }
 })
 
-test_that("the inverse is right across the sizes of blocks", {
+test_that("the inverse is correct across the sizes of blocks", {
   for (n in c(23, 24, 25, 47, 48, 49)) {
     data <- simulated(n, 1)
     got <- core_likelihood(kernel_se(0.2), data$x, data$y, 0.01, gradient = TRUE)$gradient[3]
@@ -220,7 +220,7 @@ test_that("the result is a regression with the fitted parameters", {
   expect_equal(nrow(update(fit, matrix(0.5, 1, 2), 0)$x), 41)
 })
 
-test_that("nothing in reach is better: the gradient is 0 at the fit", {
+test_that("no parameters nearby are better, and the gradient is 0 at the fit", {
   for (kernel in list(kernel_se(c(1, 1)), kernel_matern(1.5, 0.2) + kernel_linear(dims = 1),
                       kernel_rq(1, 0.5, dims = 1) * kernel_se(0.4, dims = 2))) {
     data <- simulated(60, 2)
@@ -238,7 +238,7 @@ test_that("nothing in reach is better: the gradient is 0 at the fit", {
   }
 })
 
-test_that("parameters that made the data are found, roughly", {
+test_that("the parameters that generated the data are found approximately", {
   set.seed(3)
   x <- matrix(runif(300), ncol = 2)
   kernel <- kernel_matern(2.5, c(0.2, 0.5), variance = 2)
@@ -250,7 +250,7 @@ test_that("parameters that made the data are found, roughly", {
   expect_gte(fit$log_likelihood, as.numeric(logLik(gp_regression(x, y, kernel, 0.01))))
 })
 
-test_that("as good as optim() on the plain formula from the same start", {
+test_that("the fit is as good as optim() on the plain formula from the same start", {
   data <- simulated(35, 2)
   objective <- function(theta) {
     -plain_log_likelihood(ref_kernel_se(exp(theta[1:2]), exp(theta[3]))(data$x), data$y, exp(theta[4]), 0)
@@ -264,7 +264,7 @@ test_that("as good as optim() on the plain formula from the same start", {
   }
 })
 
-test_that("never worse than the start, whatever it is", {
+test_that("the fit is never worse than the start, for any start", {
   data <- simulated(30, 1)
   for (noise_var in c(1e-6, 0.01, 5)) {
     for (kernel in list(kernel_se(1e-3, 100), kernel_matern(0.5, 30, 1e-4), kernel_periodic(0.5, 1) + kernel_se(0.2))) {
@@ -280,7 +280,15 @@ test_that("never worse than the start, whatever it is", {
   expect_gte(again$log_likelihood, fit$log_likelihood - 1e-9)
 })
 
-test_that("many points: the exploration of some of them ends at a maximum of all, never below the start", {
+test_that("many points are distinct ones: replicates, and zeros of both signs, count once", {
+  x <- unname(cbind(seq(-1, 1, length.out = 301), 0))
+  expect_true(cpp_has_many_points(x))
+  expect_false(cpp_has_many_points(rbind(x[-1, ], x[2:99, ])))
+  expect_false(cpp_has_many_points(rbind(x[-1, ], x[-1, ] * rep(c(1, -1), each = 300))))
+  expect_false(cpp_has_many_points(matrix(0, 0, 2)))
+})
+
+test_that("with many points the search on a part of them ends at a maximum of all, never below the start", {
   data <- simulated(230, 2)
   fit <- gp_fit(data$x, data$y, kernel_se(c(1, 1)), mean = "fit")
   slope <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var, fit_mean = TRUE, gradient = TRUE)$gradient
@@ -317,7 +325,7 @@ test_that("bounds hold, also those of variance and noise", {
   expect_equal(fixed$estimated, 2)
 })
 
-test_that("priors shift the fit towards their medians", {
+test_that("priors move the fit towards their medians", {
   data <- simulated(25, 1)
   free <- gp_fit(data$x, data$y, kernel_se(0.3))
   for (target in c(0.05, 2)) {
@@ -332,7 +340,7 @@ test_that("priors shift the fit towards their medians", {
   }
 })
 
-test_that("with priors the mode is where the likelihood's slope equals the prior's", {
+test_that("with priors the slope of the likelihood is minus that of the log prior at the mode", {
   data <- simulated(30, 2)
   kernels <- list(kernel_se(c(0.4, 0.4)), kernel_matern(2.5, 0.4) + kernel_linear(dims = 2),
                   kernel_rq(1, 0.5, dims = 1) * kernel_periodic(1, 1, dims = 2))
@@ -348,7 +356,7 @@ test_that("with priors the mode is where the likelihood's slope equals the prior
   }
 })
 
-test_that("with a prior on one parameter the mode is that of the plain formula", {
+test_that("with a prior on one parameter the mode equals that of the plain formula", {
   data <- simulated(20, 1)
   for (sd in c(0.05, 0.3, 2)) {
     plain <- optimize(function(theta) {
@@ -361,7 +369,7 @@ test_that("with a prior on one parameter the mode is that of the plain formula",
   }
 })
 
-test_that("every kernel is fitted: better than the start, and flat in every direction that is free", {
+test_that("for every kernel the fit is better than the start, and the gradient in free directions is 0", {
   cases <- compare_kernels()
   for (name in names(cases)) {
     case <- cases[[name]]
@@ -408,7 +416,7 @@ test_that("a mean far from 0 is found to full precision", {
   expect_equal(far$log_likelihood, near$log_likelihood, tolerance = 1e-4)
 })
 
-test_that("edge cases: constant y, duplicates, two points, constant inputs, matrices", {
+test_that("edge cases work: constant y, duplicates, two points, constant inputs, matrices", {
   constant <- gp_fit(1:5, rep(3, 5), kernel_se(2), 0.1, mean = "fit")
   expect_identical(constant$convergence, "constant")
   expect_identical(constant$kernel, kernel_se(2))
@@ -439,7 +447,7 @@ test_that("the same data give the same fit, without random numbers", {
   expect_identical(gp_fit(data$x, data$y, kernel_se(0.3))$parameters, first$parameters)
 })
 
-test_that("bad arguments are named", {
+test_that("invalid arguments are errors that name them", {
   bad <- function(..., argument) {
     error <- expect_error(gp_fit(...), class = "gpbandits_error")
     expect_match(error$argument, argument, fixed = TRUE)
@@ -466,7 +474,7 @@ test_that("bad arguments are named", {
   bad(x, y, k, strats = 2, argument = "strats")
 })
 
-test_that("values whose squares leave no variance to fit are refused by name, and the largest that do are not", {
+test_that("values too large for a variance to be fitted are errors that name them, and the largest others work", {
   x <- seq(0, 1, length.out = 9)
   y <- sin(x)
   refused <- function(argument, ...) {

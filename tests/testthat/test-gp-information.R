@@ -7,7 +7,7 @@ small_case <- function(seed, n = 5) {
        K = ref_kernel_matern(1.5, 0.4, variance = 1.7)(x), noise = exp(runif(1, -3, 1)))
 }
 
-test_that("the information gain is half the log determinant, repeats and order aside", {
+test_that("the information gain is half the log determinant, with repeats and in any order", {
   set.seed(3)
   x <- matrix(runif(24), 12)
   rows <- sample(12, 30, replace = TRUE)
@@ -18,7 +18,7 @@ test_that("the information gain is half the log determinant, repeats and order a
                tolerance = tol$identity)
 })
 
-test_that("Lemma 5.3: the gain is the sum of the variances met on the way", {
+test_that("Lemma 5.3: the gain is the sum over successive variances", {
   set.seed(4)
   x <- runif(20)
   K <- ref_kernel_matern(2.5, 0.2)(x)
@@ -29,7 +29,7 @@ test_that("Lemma 5.3: the gain is the sum of the variances met on the way", {
                tolerance = tol$identity)
 })
 
-test_that("covariances given as a matrix take arm numbers; domains and their arms agree", {
+test_that("covariances given as a matrix use arm numbers; a domain and its arms agree", {
   set.seed(5)
   K <- crossprod(matrix(rnorm(12), 2))                 # 6 arms, rank 2
   expect_equal(information_gain(kernel_matrix(K), c(2, 5, 5), 0.1),
@@ -45,7 +45,7 @@ test_that("covariances given as a matrix take arm numbers; domains and their arm
   expect_identical(information_gain(kernel_se(1), matrix(0, 0, 1), 1), 0)
 })
 
-test_that("the specification's values come out", {
+test_that("the values of the worked example come out", {
   cases <- list(
     list(kernel = kernel_se(0.2), noise = 1, greedy = 7.4445, doptimal = 7.448,
          factor = 11.777, spectral = 14.957),
@@ -110,7 +110,7 @@ test_that("the D-optimal bound is within its tolerance of the relaxed maximum at
   }
 })
 
-test_that("gains do not decrease, and gain less and less", {
+test_that("gains do not decrease, and their increments do not increase", {
   for (method in c("greedy", "spectral", "doptimal")) {
     gain <- information_gain(kernel_matern(0.5, 0.3), grid101, 0.02, rounds = 80, method = method)
     expect_length(gain, 80)
@@ -119,7 +119,7 @@ test_that("gains do not decrease, and gain less and less", {
   }
 })
 
-test_that("a kernel of nothing gains nothing, one arm gains its logarithm", {
+test_that("a kernel of variance 0 has no gain, and one arm has its logarithm", {
   none <- kernel_linear()
   for (method in c("greedy", "spectral", "doptimal")) {
     expect_equal(information_gain(none, c(0, 0), 1, rounds = 3, method = method), rep(0, 3))
@@ -128,7 +128,7 @@ test_that("a kernel of nothing gains nothing, one arm gains its logarithm", {
   }
 })
 
-test_that("large and small scales are handled", {
+test_that("large and small scales work", {
   for (method in c("greedy", "spectral", "doptimal")) {
     base <- information_gain(kernel_se(0.2), grid101, 0.1, rounds = 30, method = method)
     for (scale in c(1e-8, 1e8)) {
@@ -138,7 +138,7 @@ test_that("large and small scales are handled", {
   }
 })
 
-test_that("bad input is refused", {
+test_that("invalid input is an error", {
   refuse <- function(...) expect_error(information_gain(...), class = "gpbandits_error")
   k <- kernel_se(0.2)
   refuse("none", grid101, 1, rounds = 5)

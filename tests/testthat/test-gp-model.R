@@ -3,7 +3,7 @@
 line <- list(x = c(0, 1))
 hill <- function(p) -(p[["x"]] - 0.3)^2
 
-test_that("defaults are resolved where the model is used", {
+test_that("defaults are resolved when the model is used", {
   many <- box_domain(rep(0, 16), rep(1, 16))
   few <- auto_bandit(line)$config
   expect_identical(few$refit$rounds, 2)
@@ -47,7 +47,7 @@ test_that("by default a smooth function has smooth models, and one with cliffs h
   expect_lt(weight_of(function(p) sign(sin(9 * p[["x"]])) + abs(p[["y"]] - 0.4)^0.3), 0.5)
 })
 
-test_that("what is given reaches the bandit of each search", {
+test_that("settings of a model reach the bandit of each search", {
   model <- gp_model("se", noise_var = 0.2, noise_prior = NULL, lengthscale_prior = c(0, 1), transform = "none",
                     refit = refit_every(3))
   set.seed(1)
@@ -63,7 +63,7 @@ test_that("what is given reaches the bandit of each search", {
   }
 })
 
-test_that("values are checked when the model is made, and the argument is named", {
+test_that("values are checked when the model is made, and errors name the argument", {
   blamed <- function(...) tryCatch(gp_model(...), gpbandits_error = function(e) e$argument)
   for (bad in list(0, -1, NULL, "a", NA)) expect_identical(blamed(noise_var = bad), "noise_var")
   for (bad in list(3, "often", list())) expect_identical(blamed(refit = bad), "refit")
@@ -76,7 +76,7 @@ test_that("values are checked when the model is made, and the argument is named"
   }
 })
 
-test_that("it prints in words, defaults included", {
+test_that("a model prints in words, defaults included", {
   shown <- capture.output(print(gp_model()))
   for (name in names(formals(gp_model))) expect_match(shown, paste0("^ +", name), all = FALSE)
   expect_match(shown, "Matern 5/2 with a lengthscale per input", all = FALSE)
@@ -88,7 +88,7 @@ test_that("it prints in words, defaults included", {
   expect_false(any(grepl("\\$|attr\\(", c(shown, own))))
 })
 
-test_that("a search says where its model's arguments are now", {
+test_that("a search given arguments of the model raises an error that names gp_model()", {
   for (name in names(formals(gp_model))) {
     given <- stats::setNames(list(1), name)
     says <- sprintf("Unknown argument `%s`. Use `model = gp_model(%s = )`.", name, name)
@@ -162,7 +162,7 @@ test_that("a reward that was reported with a noise variance is not recommended f
   expect_identical(bandit$best()$arm, 4L)
 })
 
-test_that("searches without noise go on from JSON, a journal and a copy as they are", {
+test_that("searches without noise resume unchanged from JSON, a journal and a copy", {
   set.seed(3)
   made <- auto_bandit(line, model = exactly, direction = "minimize", n_initial = 4)
   for (k in 1:7) {
@@ -181,7 +181,7 @@ test_that("searches without noise go on from JSON, a journal and a copy as they 
   }
 })
 
-test_that("what contradicts a model without noise is an error", {
+test_that("settings that contradict a model without noise are errors", {
   blamed <- function(...) tryCatch(gp_model(..., noise = "none"), gpbandits_error = function(e) e$argument)
   expect_identical(blamed(noise_var = 0.1), "noise_var")
   expect_identical(blamed(noise_prior = c(0, 1)), "noise_prior")
@@ -194,7 +194,7 @@ test_that("what contradicts a model without noise is an error", {
                class = "gpbandits_error")
 })
 
-test_that("a model without noise serves outcomes, limits, earlier campaigns, fidelities, and no refits", {
+test_that("a model without noise works with outcomes, limits, earlier campaigns, fidelities, and without refits", {
   both <- function(p) c(loss = rugged(p), size = p[["x"]])
   set.seed(5)
   trade <- maximize_bandit(both, line, 9, outcomes = list(loss = to_minimize(), size = to_minimize()), model = exactly)

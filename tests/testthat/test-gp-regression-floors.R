@@ -70,7 +70,7 @@ test_that("every engine agrees with extended precision to 1e-6 prior sd down to 
   }
 })
 
-test_that("posteriors that forget keep their digits too", {
+test_that("posteriors with windows and weights keep their precision too", {
   skip_on_cran()
   skip_without_extended()
   set.seed(2)
@@ -121,7 +121,7 @@ test_that("rewards that replace censored ones leave no trace at tiny noise", {
   }
 })
 
-test_that("noise below 1e-12 of the prior variance is refused", {
+test_that("noise below 1e-12 of the prior variance is an error", {
   for (engine in c("auto", "weights", "played")) {
     expect_error(arm_bandit(kernel_se(0.2), 1e-13, engine), "1e-12 of the prior variance", class = "gpbandits_error")
     expect_error(arm_bandit(kernel_se(0.2, variance = 1e4), 1e-9, engine), class = "gpbandits_error")
@@ -130,7 +130,7 @@ test_that("noise below 1e-12 of the prior variance is refused", {
   expect_error(gp_regression(spots, spots, kernel_se(0.2), 1e-13), class = "gpbandits_error")
   box <- function(noise_var) gp_bandit(box_domain(0, 1), kernel_se(0.2), noise_var, policy_ucb(width_constant(2)))
   expect_error(box(1e-13), "noise_var", class = "gpbandits_error")
-  # The limit itself is allowed; a reward may not bring less noise of its own than that.
+  # The limit itself is allowed; a reward may not have a smaller noise variance than that.
   b <- box(1e-12)
   before <- b$history()
   expect_error(b$add(x = 0.5, reward = 1, noise_var = 1e-14), class = "gpbandits_error")

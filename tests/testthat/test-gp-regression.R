@@ -26,7 +26,7 @@ dense_log_likelihood <- function(K, y, noise_var, mean) {
             length(y) * log(2 * pi))
 }
 
-test_that("predictions, covariances and likelihood are those of the dense formulas", {
+test_that("predictions, covariances and likelihood equal the dense formulas", {
   for (name in names(cases())) {
     case <- cases()[[name]]
     y <- rnorm(nrow(case$x), 1)
@@ -53,7 +53,7 @@ test_that("predictions, covariances and likelihood are those of the dense formul
   }
 })
 
-test_that("without newdata the points observed are predicted; fitted and residuals agree", {
+test_that("without newdata the observed points are predicted; fitted values and residuals agree", {
   x <- c(0.1, 0.5, 0.6, 2)
   fit <- gp_regression(x, x^2, kernel_se(0.5), 0.01)
   expect_equal(predict(fit), predict(fit, x))
@@ -62,7 +62,7 @@ test_that("without newdata the points observed are predicted; fitted and residua
   expect_identical(nobs(fit), 4L)
 })
 
-test_that("updates equal a refit and leave the old object as it was", {
+test_that("updates equal a new fit and leave the old object unchanged", {
   for (case in cases()) {
     n <- nrow(case$x)
     y <- rnorm(n)
@@ -82,7 +82,7 @@ test_that("updates equal a refit and leave the old object as it was", {
   }
 })
 
-test_that("two updates of one object do not see each other", {
+test_that("two updates of one object are independent", {
   base <- gp_regression(c(0, 1), c(0, 1), kernel_se(0.5), 0.1)
   a <- update(base, 0.5, 3)
   b <- update(base, 0.5, -3)
@@ -95,7 +95,7 @@ test_that("two updates of one object do not see each other", {
   expect_equal(predict(base, at), predict(gp_regression(c(0, 1), c(0, 1), kernel_se(0.5), 0.1), at))
 })
 
-test_that("points asked again after an update are answered as if for the first time", {
+test_that("points predicted again after an update have the values of a first prediction", {
   set.seed(3)
   x <- matrix(runif(40), 20)
   at <- matrix(runif(34), 17)
@@ -109,7 +109,7 @@ test_that("points asked again after an update are answered as if for the first t
   expect_equal(again, predict(fresh, at), tolerance = tol$replay)
 })
 
-test_that("saveRDS, another edit of the data, and copies are healed", {
+test_that("after saveRDS(), edits of the data and copies the predictions are those of the data", {
   fit <- update(gp_regression(1:5 / 5, 1:5, kernel_se(0.4), 0.1), 0.3, 2)
   file <- tempfile()
   on.exit(unlink(file))
@@ -126,7 +126,7 @@ test_that("saveRDS, another edit of the data, and copies are healed", {
   expect_equal(predict(edited, at), predict(gp_regression(fit$x, fit$y + 1, fit$kernel, 0.3), at))
 })
 
-test_that("no observations give the prior", {
+test_that("without observations the posterior is the prior", {
   fit <- gp_regression(numeric(), numeric(), kernel_se(1, 4), 0.1, mean = 3)
   expect_equal(predict(fit, c(0, 5)), data.frame(mean = c(3, 3), sd = c(2, 2)))
   expect_equal(as.numeric(logLik(fit)), 0)
@@ -139,14 +139,14 @@ test_that("no observations give the prior", {
   expect_equal(predict(wide, diag(3))$sd, rep(1, 3))
 })
 
-test_that("duplicates, constant values and tiny noise are no trouble", {
+test_that("duplicates, constant values and tiny noise work", {
   x <- rep(c(0.2, 0.2, 0.7), 30)
   y <- rep(5, 90)
   fit <- gp_regression(x, y, kernel_se(0.3), noise_var = 1e-10)
   got <- predict(fit, c(0.2, 0.7, 0.4))
   expect_true(all(is.finite(as.matrix(got))) && all(got$sd >= 0))
   expect_equal(got$mean[1:2], c(5, 5), tolerance = 1e-6)
-  # n readings of one point: variance = k lambda / (lambda + n k)
+  # n measurements of one point: variance = k lambda / (lambda + n k)
   many <- gp_regression(rep(1, 50), rnorm(50), kernel_se(1, 2), 0.5)
   expect_equal(predict(many, 1)$sd, sqrt(2 * 0.5 / (0.5 + 50 * 2)), tolerance = tol$identity)
   one_by_one <- gp_regression(numeric(), numeric(), kernel_se(0.3), 1e-10)
@@ -154,7 +154,7 @@ test_that("duplicates, constant values and tiny noise are no trouble", {
   expect_equal(predict(one_by_one, 0.5)$mean, 1, tolerance = 1e-6)
 })
 
-test_that("simulate draws jointly from the posterior", {
+test_that("simulate() draws jointly from the posterior", {
   set.seed(8)
   fit <- gp_regression(c(0.2, 0.8), c(1, -1), kernel_se(0.3), 0.05, mean = 2)
   at <- c(0.1, 0.15, 0.5, 0.9, 0.9)
@@ -168,7 +168,7 @@ test_that("simulate draws jointly from the posterior", {
   expect_gt(cor(draws[, 1], draws[, 2]), 0.9)
 })
 
-test_that("simulate keeps R's conventions on seeds", {
+test_that("simulate() follows R's conventions on seeds", {
   fit <- gp_regression(c(0.2, 0.8), c(1, -1), kernel_se(0.3), 0.05)
   set.seed(1)
   state <- .Random.seed
@@ -215,7 +215,7 @@ test_that("a covariance given as a matrix is indexed by arm numbers", {
                tolerance = tol$identity)
 })
 
-test_that("bad input is named, and nothing changes", {
+test_that("invalid input is an error that names it and changes nothing", {
   fit <- gp_regression(c(0, 1), c(0, 1), kernel_se(), 0.1)
   bad <- function(code, argument) {
     condition <- tryCatch(code, gpbandits_error = identity)
@@ -255,7 +255,7 @@ test_that("bad input is named, and nothing changes", {
   expect_equal(predict(fit, 0.5), predict(gp_regression(c(0, 1), c(0, 1), kernel_se(), 0.1), 0.5))
 })
 
-test_that("print, summary and plot say what they should", {
+test_that("print(), summary() and plot() have the documented results", {
   set.seed(2)
   fit <- gp_regression(runif(20), rnorm(20), kernel_matern(2.5, 0.2), 0.1)
   expect_output(print(fit), "20 observation")
@@ -276,14 +276,14 @@ test_that("print, summary and plot say what they should", {
   expect_identical(nrow(two), 10L)
 })
 
-test_that("a regression is freed although its kernel's function sees it, and works after a collection", {
+test_that("a regression is freed although its kernel's function refers to it, and works after a garbage collection", {
   freed <- 0
   forget <- function() {
     mark <- new.env()
     reg.finalizer(mark, function(e) freed <<- freed + 1)
     fit <- gp_regression(matrix(1:5 / 5), sin(1:5), kernel_function(function(X, Y) exp(-outer(X[, 1], Y[, 1], "-")^2)), 0.1)
     predict(fit, 0.5)
-    before <- predict(update(fit, 0.7, 1), 0.5)       # two that share what is kept, of different sizes
+    before <- predict(update(fit, 0.7, 1), 0.5)       # two that share cached results, of different sizes
     gc()
     expect_equal(predict(update(fit, 0.7, 1), 0.5), before, tolerance = 1e-12)
     NULL
@@ -291,5 +291,5 @@ test_that("a regression is freed although its kernel's function sees it, and wor
   for (k in 1:4) forget()
   gc()
   gc()
-  expect_gte(freed, 3)                                # (R may still look at the last one)
+  expect_gte(freed, 3)                                # (R may still refer to the last one)
 })

@@ -3,7 +3,7 @@
 
 sources <- test_path("..", "..")
 
-# Runs code as a reader would, from top to bottom in one session, in a folder; what it says and draws is dropped.
+# Runs code as a reader would, from top to bottom in one session, in a folder; its output and plots are dropped.
 # Returns the first fault, with the expression, or "".
 fault_of_code <- function(lines, folder) {
   old <- setwd(folder)
@@ -65,19 +65,19 @@ articles_fault <- function(file) {
   }, error = conditionMessage)
 }
 
-test_that("the front page's code runs", {
+test_that("the code of the README runs", {
   skip_without_sources()
   code <- blocks_of(file.path(sources, "README.md"))
   expect_gt(length(code), 20)
   expect_identical(fault_of_code(code, tempdir()), "")
 })
 
-test_that("a block that fails is seen", {
+test_that("a block that fails is detected", {
   expect_match(fault_of_code(c("x <- 1", "stop('no')"), tempdir()), "no")
   expect_identical(fault_of_code(c("x <- 1", "plot(x)"), tempdir()), "")
 })
 
-test_that("the FAQ answers what people ask", {
+test_that("the FAQ has the questions that users ask", {
   skip_without_sources()
   expect_gte(length(grep("^## ", readLines(file.path(sources, "vignettes", "articles", "faq.Rmd")))), 25)
 })
@@ -111,7 +111,7 @@ rehearsed <- list("chowdhury-in-full" = c("sensor-experiment", "sensor-data"), "
 
 # What the site does not run either: on other machines, or for minutes to hours (its results are stored, and
 # vignettes/precompute ran it). At the second level it is run small, see below.
-test_that("code that is shown and not run is R, of functions and arguments that there are", {
+test_that("code that is shown and not run is valid R, with existing functions and arguments", {
   skip_without_sources()
   files <- list.files(file.path(sources, "vignettes"), "[.]Rmd$", recursive = TRUE, full.names = TRUE)
   not_run <- vapply(files, function(file) {
@@ -139,8 +139,8 @@ for (article in names(rehearsed)) {
   })
 }
 
-# The code of other machines, on this one: SQLite in the place of the lab's server, two daemons in the place of a cluster's.
-test_that("what many machines run, two processes run here", {
+# The code of other machines, on this one: SQLite instead of the lab's server, two daemons instead of a cluster's.
+test_that("code for many machines runs here with two processes", {
   skip_if_not(second_level(), "at the second level")
   skip_without_sources()
   for (package in c("DBI", "RSQLite", "mirai")) skip_if_not_installed(package)
@@ -156,7 +156,7 @@ test_that("what many machines run, two processes run here", {
   expect_identical(fault_of_code(c("here <- TRUE", lab_file, sub("here <- all[^\n]*", "", strsplit(code, "\n")[[1]])), tempdir()), "")
 })
 
-test_that("the pictures of the front page name functions that there are", {
+test_that("the drawings of the README name existing functions and methods", {
   skip_without_sources()
   for (picture in c("cheatsheet", "decision")) {
     text <- readLines(file.path(sources, "man", "figures", paste0(picture, ".svg")))
@@ -169,7 +169,7 @@ test_that("the pictures of the front page name functions that there are", {
   }
 })
 
-test_that("the tour ends with every article", {
+test_that("the introduction ends with a list of all articles", {
   skip_without_sources()
   tour <- readLines(file.path(sources, "vignettes", "gpbandits.Rmd"), encoding = "UTF-8")
   end <- paste(tour[seq(grep("^## Where to read on", tour), length(tour))], collapse = " ")
@@ -180,8 +180,8 @@ test_that("the tour ends with every article", {
   }
 })
 
-# (The site's build would list what is forgotten under "Further pages".)
-test_that("every help page and every article has its place on the site", {
+# (The site's build would list forgotten pages under "Further pages".)
+test_that("every help page and every article is listed on the site", {
   skip_without_sources()
   site <- readLines(file.path(sources, "_pkgdown.yml"))
   listed <- unlist(regmatches(site, gregexpr("[A-Za-z0-9_.-]+(/[A-Za-z0-9_-]+)?", site)))
@@ -194,7 +194,7 @@ test_that("every help page and every article has its place on the site", {
   expect_identical(setdiff(articles, listed), character())
 })
 
-test_that("at most 80 exported names stand in the first level of the reference, the rest for research", {
+test_that("at most 80 exported names are in the first level of the reference, the rest under \"For research\"", {
   skip_without_sources()
   site <- readLines(file.path(sources, "_pkgdown.yml"))
   site <- site[-seq_len(match("reference:", site))]
@@ -210,11 +210,11 @@ test_that("at most 80 exported names stand in the first level of the reference, 
   expect_lte(length(intersect(on_page, getNamespaceExports("gpbandits"))), 80)
 })
 
-test_that("at most 136 functions are exported: what can be an argument, a method or a string is one", {
+test_that("at most 136 functions are exported: what can be an argument, a method or a string is none", {
   expect_lte(sum(vapply(getNamespaceExports("gpbandits"), function(name) is.function(getExportedValue("gpbandits", name)), NA)), 136)
 })
 
-test_that("?name finds the page of every name that was given up", {
+test_that("?name finds the page of every former name", {
   skip_without_sources()
   pages <- unlist(lapply(list.files(file.path(sources, "man"), "[.]Rd$", full.names = TRUE), readLines))
   gone <- c("test_function", "kernel_ucb", "gp_pi", "gp_bts", "asy_ts", "sw_gp_ucb", "r_gp_ucb", "wgp_ucb", "tv_gp_ucb", "et_gp_ucb",

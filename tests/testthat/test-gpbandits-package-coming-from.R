@@ -12,7 +12,7 @@ tasks_of <- function(lines) {
   Filter(function(section) "| tool | what you type |" %in% section, sections)
 }
 
-# The rows of a section's table: what is typed, named by the tool.
+# The rows of a section's table: the code, named by the tool.
 rows_of <- function(section) {
   rows <- grep("^[|] ", section, value = TRUE)
   rows <- rows[-match("| tool | what you type |", rows)]
@@ -21,7 +21,7 @@ rows_of <- function(section) {
 }
 
 # One session of the article: a function that runs the chunks up to that of a label, of those that did not run yet, and
-# returns what they have made. Chunks that need other packages run only where they are asked for.
+# returns their variables. Chunks that need other packages run only if they are asked for.
 article_session <- function() {
   chunks <- chunks_of(coming_from)$code
   frame <- new.env(parent = globalenv())
@@ -40,7 +40,7 @@ at_optimum <- function(par, within = 0.1) expect_lt(max(abs(unlist(par[c("x", "y
 
 session <- if (file.exists(coming_from)) article_session() else function(label) skip_without_sources()
 
-test_that("each task has a row for each tool, and what is R there parses", {
+test_that("each task has a row for each tool, and the R code in it parses", {
   skip_without_sources()
   tasks <- tasks_of(readLines(coming_from, encoding = "UTF-8"))
   expect_gte(length(tasks), 12)
@@ -53,6 +53,19 @@ test_that("each task has a row for each tool, and what is R there parses", {
       for (piece in code) expect_no_error(parse(text = piece), message = paste(task, piece))
     }
   }
+})
+
+test_that("the Python code in the tables parses", {
+  skip_without_sources()
+  python <- Sys.which("python3")
+  skip_if(!nzchar(python), "python3 is not installed")
+  rows <- unlist(lapply(unname(tasks_of(readLines(coming_from, encoding = "UTF-8"))), rows_of))
+  cells <- rows[names(rows) %in% tools_compared[4:6]]
+  pieces <- gsub("`", "", unlist(regmatches(cells, gregexpr("`[^`]+`", cells))))
+  expect_gte(length(pieces), 36)
+  program <- c("import ast, sys", "for line in sys.stdin:", "    try: ast.parse(line)",
+               "    except SyntaxError: print(line.strip())")
+  expect_identical(system2(python, c("-c", shQuote(paste(program, collapse = "\n"))), input = pieces, stdout = TRUE), character())
 })
 
 test_that("minimise or maximise a function", {
@@ -97,7 +110,7 @@ test_that("a constraint on an outcome", {
   expect_lt(max(abs(here$light$par - c(0.2, 0.5))), 0.1)
 })
 
-test_that("two objectives: no point of the front is beaten by another", {
+test_that("two objectives: no point of the front is dominated by another", {
   here <- session("pareto")
   front <- here$pareto$bandit$front()
   expect_gt(nrow(front), 3)

@@ -8,7 +8,7 @@ faq_blocks <- function() {
 }
 
 # Runs a block as if it were copied into a fresh session: only gpbandits is attached, nothing else is defined. Returns
-# what the block has made, with `shown`: the values that it prints.
+# variables that the block has made, with `shown`: the values that it prints.
 run_alone <- function(code, seed = 1) {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

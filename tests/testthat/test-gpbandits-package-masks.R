@@ -1,4 +1,4 @@
-# Packages that are used beside this one, attached before and after it: neither hides a name of the other's.
+# Packages that are used together with this one, attached before and after it: neither hides a name of the other's.
 
 users_packages <- c("dplyr", "data.table", "ggplot2", "mlr3", "paradox", "bbotk", "mlr3tuning", "dials", "parsnip",
                     "rsample", "tune", "workflows", "future", "mirai")
@@ -24,7 +24,7 @@ masked_names <- function(order) {
   said[between]
 }
 
-test_that("the usual packages can be attached before and after this one, and hide nothing", {
+test_that("the usual packages can be attached before and after this one without a masked function", {
   skip_on_cran()
   skip_if_not_installed("gpbandits") # (loaded from its sources, it cannot be attached elsewhere)
   there <- users_packages[nzchar(vapply(users_packages, function(package) system.file(package = package), ""))]

@@ -1,4 +1,4 @@
-# The oracle checked against itself: identities, limits and values worked out by
+# The reference checked against itself: identities, limits and values worked out by
 # other means. Nothing here uses the package.
 
 reference_kernels <- list(
@@ -23,7 +23,7 @@ test_that("reference kernels are symmetric, positive semi-definite and have the 
   expect_equal(diag(reference_kernels$linear(x)), 1.3 * rowSums(x^2))
 })
 
-test_that("the Bessel form of Matern meets its closed forms and its Gaussian limit", {
+test_that("the Bessel form of Matern agrees with its closed forms and its Gaussian limit", {
   x <- seq(0, 3, by = 0.17)
   d <- abs(outer(x, x, "-")) / 0.6
   expect_equal(ref_kernel_matern(0.5, 0.6)(x), exp(-d), tolerance = tol$identity)
@@ -35,7 +35,7 @@ test_that("the Bessel form of Matern meets its closed forms and its Gaussian lim
   expect_equal(ref_kernel_rq(1e7, 0.6)(x), ref_kernel_se(0.6)(x), tolerance = tol$iterative)
 })
 
-test_that("a periodic kernel repeats itself", {
+test_that("a periodic kernel is periodic", {
   k <- ref_kernel_periodic(0.7, 1.1)
   x <- runif(5)
   expect_equal(k(x, x + 0.7), k(x), tolerance = tol$identity)
@@ -60,7 +60,7 @@ test_that("the posterior is the conditional of the joint normal", {
   expect_equal(p$sd, sqrt(diag(cov)), tolerance = tol$identity)
 })
 
-test_that("the posterior does not care for order, and pools repeated readings", {
+test_that("the posterior does not depend on the order, and pools repeated measurements", {
   set.seed(3)
   K <- ref_random_covariance(7, 3)
   rows <- sample(7, 9, TRUE)
@@ -73,7 +73,7 @@ test_that("the posterior does not care for order, and pools repeated readings", 
   expect_equal(ref_posterior_at(K, rep(4, 4), y[1:4], 0.5), pooled, tolerance = tol$identity)
 })
 
-test_that("one observation conditions as the scalar formula says; none leaves the prior", {
+test_that("one observation gives the scalar formula; none leaves the prior", {
   K <- matrix(c(2, 0.5, 0.5, 1), 2)
   p <- ref_posterior_at(K, 1, 3, 0.25, c(1, -1))
   expect_equal(p$mean, c(1 + 2 * 2 / 2.25, -1 + 0.5 * 2 / 2.25))
@@ -125,7 +125,7 @@ test_that("maximal information gain: greedy <= brute force <= every bound", {
   }
 })
 
-test_that("water-filling meets its optimality conditions, and the exact answer for one eigenvalue", {
+test_that("water-filling satisfies its optimality conditions, and the exact result for one eigenvalue", {
   e <- c(3, 1, 0.2, 0)
   expect_equal(ref_gain_spectral_value(2, 0.5, 7), log(1 + 7 * 2 / 0.5) / 2)
   best <- optim(c(1, 1), function(p) {
@@ -136,7 +136,7 @@ test_that("water-filling meets its optimality conditions, and the exact answer f
   expect_equal(ref_gain_spectral_value(e, 0.5, 6), -best$value, tolerance = tol$iterative)
 })
 
-test_that("the values of the specification come out", {
+test_that("the values of the worked example come out", {
   skip_on_cran()
   K <- ref_kernel_se(0.2)(seq(0, 1, length.out = 101))
   expect_equal(ref_gain_greedy_path(K, 1, 100)[100], 7.4445, tolerance = 1e-5)
@@ -164,7 +164,7 @@ test_that("gains start at 0 and widths are finite in round one", {
   }
 })
 
-test_that("the widths are ordered as their theorems say", {
+test_that("the widths are ordered as their theorems state", {
   set.seed(7)
   K <- ref_random_covariance(6, 4)
   rows <- sample(6, 10, TRUE)
@@ -204,14 +204,14 @@ test_that("EI and PI are the expected improvement and its probability", {
   expect_identical(ref_score_pi(c(1, 2), c(0, 0), 1.5), c(-Inf, Inf))
 })
 
-test_that("ties go to the first arm, but only ties", {
+test_that("exact ties go to the first arm, others do not", {
   expect_equal(ref_argmax(c(1, 2, 2 + 5e-10), 1e-9), 2)
   expect_equal(ref_argmax(c(1, 2, 2 + 5e-9), 1e-9), 3)
   expect_equal(ref_incumbent(c(5, 1, 2), c(3, 3), c(9, 8, 7), 1:3), 2)
   expect_equal(ref_incumbent(c(5, 1, 2), 3, c(9, 8, 7), 1:2), 9)
 })
 
-test_that("rounds taken and censoring follow the stated rule", {
+test_that("delays and censoring follow the stated rule", {
   # Batch of three asked together, seen before round 4: 3, 2 and 0 rounds.
   expect_equal(ref_rounds_taken(1:3, 3), c(3, 2, 0))
   f <- ref_feedback(ref_pending("censor", 2), c(TRUE, TRUE, TRUE, FALSE), c(3, 2, 0, NA))
@@ -222,7 +222,7 @@ test_that("rounds taken and censoring follow the stated rule", {
   expect_equal(f$variance, c(TRUE, TRUE))
 })
 
-test_that("filling a pending reward with its own posterior mean leaves the mean where it is", {
+test_that("a pending reward equal to its posterior mean leaves the mean unchanged", {
   set.seed(9)
   K <- ref_random_covariance(6)
   y <- rnorm(4)
@@ -231,7 +231,7 @@ test_that("filling a pending reward with its own posterior mean leaves the mean 
   expect_equal(filled$mean, p$mean, tolerance = tol$identity)
 })
 
-test_that("the change statistic is w'Qw and zero for twin halves", {
+test_that("the change statistic is w'Qw, and zero for equal halves", {
   set.seed(10)
   K <- ref_random_covariance(9)
   rows <- sample(9, 6)
@@ -244,7 +244,7 @@ test_that("the change statistic is w'Qw and zero for twin halves", {
   expect_equal(ref_change_statistic(K, rep(rows[1:3], 2), rep(y[1:3], 2), ridge), 0)
 })
 
-test_that("weights are noise: equal to a fit with the noise they stand for", {
+test_that("weights of observations equal a fit with the corresponding noise variances", {
   drift <- ref_drift("weight", eta = 0.5)
   expect_equal(ref_drift_noise(drift, 0.1, 1:3), 0.1 * c(2, 4, 8))
   expect_equal(ref_drift_kept(ref_drift("window", W = 2), 4), c(FALSE, FALSE, TRUE, TRUE))
@@ -254,7 +254,7 @@ test_that("weights are noise: equal to a fit with the noise they stand for", {
   expect_equal(still, ref_posterior_at(K, c(1, 4, 4), y, 0.2), tolerance = tol$identity)
 })
 
-test_that("multipliers: noiseless never fall, noisy stay at or above zero", {
+test_that("multipliers of the noiseless rule never decrease, and of the noisy rule stay at or above zero", {
   con <- ref_constraints("noiseless", 2, 5)
   kappa <- ref_multiplier(con, c(1, 2), cbind(c(1, 3), c(-1, -3)))
   expect_equal(kappa, c(exp(2), 2))
@@ -265,7 +265,7 @@ test_that("multipliers: noiseless never fall, noisy stay at or above zero", {
   expect_equal(ref_target(con, 1.5, c(1, 1), matrix(c(1, -1))), c(1 - 1.5 * 26, 1))
 })
 
-test_that("the ledger counts only what has come in", {
+test_that("the regret log counts only rewards that have arrived", {
   led <- ref_ledger(c(1, 3, 2), 3, c(1, 5, 0), matrix(c(1, -2, 0.5)))
   expect_equal(led$cumulative_regret, c(2, 2, 3))
   expect_equal(led$simple_regret, c(NA, 2, 1))
@@ -274,7 +274,7 @@ test_that("the ledger counts only what has come in", {
   expect_equal(led$cumulative_violation, c(1, 0, 0))
 })
 
-test_that("a reference run: restarts forget, epochs change the target, every part at work", {
+test_that("a reference run with all parts: restarts discard data, and epochs change the target", {
   set.seed(11)
   K <- ref_kernel_se(0.3)(seq(0, 1, length.out = 8))
   f <- sin(6 * seq(0, 1, length.out = 8))
@@ -296,7 +296,7 @@ test_that("a reference run: restarts forget, epochs change the target, every par
   expect_equal(b$rows[2], which.max(p$mean + sqrt(2 * log(8 * 4 * pi^2 / 0.6)) * p$sd))
 })
 
-test_that("a reference run with a detector: a jump is found and forgotten", {
+test_that("a reference run with a detector finds a jump and discards the data", {
   set.seed(12)
   K <- ref_kernel_se(0.3)(seq(0, 1, length.out = 8))
   b <- ref_bandit(K, 0.01, ref_policy("mean"),
@@ -323,7 +323,7 @@ test_that("forced exploration keeps |U| near xi sqrt(|H|)", {
   expect_false(ref_explores(0, 0, 0))
 })
 
-test_that("what is passed at once is what testthat passes", {
+test_that("the helper for many expectations reports as testthat does", {
   passes <- function(code) tryCatch({ code; TRUE }, expectation_failure = function(e) FALSE)
   set.seed(14)
   outcomes <- logical()

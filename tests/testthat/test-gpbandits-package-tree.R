@@ -1,4 +1,4 @@
-# The tree: what must stay in step with the files in it.
+# The tree: lists that must agree with the files in it.
 
 test_that("the build has each source file once", {
   sources <- test_path("..", "..", "src")
@@ -18,7 +18,7 @@ test_that("the build has each source file once", {
   }
 })
 
-test_that("no file at the top has a name that no system could have meant", {
+test_that("names of files at the top have letters, digits, dots, dashes and underscores only", {
   top <- test_path("..", "..")
   skip_if_not(file.exists(file.path(top, "src", "Makevars")), "only in the repository")
   here <- list.files(top, all.files = TRUE, no.. = TRUE)
@@ -32,7 +32,7 @@ test_that("tests leave no file among the tests", {
   expect_identical(grep(ours, here, value = TRUE, invert = TRUE), character())
 })
 
-test_that("no function is defined twice: the later file would silently win", {
+test_that("no function is defined twice, because the later file would silently replace it", {
   files <- list.files(test_path("..", "..", "R"), "[.]R$", full.names = TRUE)
   skip_if(length(files) == 0, "only in the repository")
   lines <- unlist(lapply(files, readLines))

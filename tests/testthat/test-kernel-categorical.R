@@ -24,7 +24,7 @@ test_that("a categorical kernel equals its formula, alone and in sums and produc
   }
 })
 
-test_that("its derivatives are those of finite differences: none by levels, by correlations the formula's", {
+test_that("its derivatives equal finite differences: none by levels, the formula's by correlations", {
   skip_without_testing()
   W <- crossprod(matrix(rnorm(144), 12)) - diag(3, 12)
   for (name in names(kinds)) {
@@ -56,7 +56,7 @@ test_that("random features have the kernel as their covariance, and values and g
     at <- gpbandits:::cpp_kernel_prior_gradient(core, coded, 20)
     expect_equal(at[, 1], at[, 2], tolerance = tol$identity, info = name)
   }
-  # Many features: normal values, so 200 levels too get signs of their own.
+  # Many features: normal values, so 200 levels too get separate signs.
   set.seed(3)
   levels <- cbind(a = 1:200, b = 0, c = 0)
   f <- gpbandits:::cpp_kernel_prior_paths(resolved(kernel_categorical(1e-6, dims = 1)), levels, 512, 50)
@@ -64,7 +64,7 @@ test_that("random features have the kernel as their covariance, and values and g
   expect_lt(max(abs(stats::cor(t(f))[1, -1])), 0.65)
 })
 
-test_that("a fit finds the correlation between levels, at most 1", {
+test_that("a fit estimates the correlation between levels, at most 1", {
   set.seed(4)
   x <- cbind(level = rep(1:4, each = 40), u = runif(160))
   fit_of <- function(correlation) {
@@ -82,7 +82,7 @@ test_that("a fit finds the correlation between levels, at most 1", {
   expect_lte(bounded$parameters[["2.categorical.correlation"]], 1)
 })
 
-test_that("it prints, names its parameters, and refuses correlations that are none", {
+test_that("it prints, names its parameters, and invalid correlations are errors", {
   k <- kernel_categorical(c(0.2, 0.4), dims = c("a", "b"))
   expect_identical(names(gpbandits:::kernel_parameters(k)),
                    c("categorical.correlation1", "categorical.correlation2", "categorical.variance"))

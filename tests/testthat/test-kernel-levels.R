@@ -1,6 +1,6 @@
 # Levels that are described by numbers.
 
-test_that("the kernel's tiny numbers", {
+test_that("the kernel equals the worked example", {
   k <- kernel_categorical(features = matrix(c(0, 0.5, 0.5, 1)), lengthscale = 0.5, own = 0.2)
   K <- kernel_gram(k, matrix(1:4))
   expect_equal(K[1, 2], 0.419195, tolerance = 1e-6)
@@ -8,7 +8,7 @@ test_that("the kernel's tiny numbers", {
   expect_equal(diag(K), rep(1, 4), tolerance = 1e-12)
 })
 
-test_that("without a level's own part it is a Matern kernel over a product's rows: the same posterior and choices", {
+test_that("with own = 0 it is a Matern kernel over a product's rows, with the same posterior and choices", {
   phi <- data.frame(size = c(0, 0.2, 0.7, 1), polar = c(0, 1, 0.3, 0.6))
   space <- search_space(k = param_factor(c("p", "q", "r", "s"), features = phi), x = c(0, 1))
   product <- product_domain(phi, list(x = c(0, 1)))
@@ -34,7 +34,7 @@ test_that("without a level's own part it is a Matern kernel over a product's row
   }
 })
 
-test_that("fitting: gradients are right, and the parameters are found", {
+test_that("in a fit the gradients are correct, and the parameters are found", {
   set.seed(2)
   phi <- matrix(runif(12), 6)
   x <- matrix(sample(1:6, 40, TRUE), dimnames = list(NULL, "k"))
@@ -44,7 +44,7 @@ test_that("fitting: gradients are right, and the parameters are found", {
   before <- as.numeric(logLik(gp_regression(x, y, kernel_categorical(features = phi, lengthscale = c(0.5, 0.5), own = 0.3), 0.01)))
   expect_gte(as.numeric(logLik(fit)), before)
   best <- fit$kernel
-  # A climb by right gradients ends where a step of 1% to either side loses (a few 1e-5 of the log likelihood here).
+  # With correct gradients the search ends where a step of 1% to either side loses (a few 1e-5 of the log likelihood).
   for (name in c("lengthscale", "own", "variance")) for (step in c(0.99, 1.01)) {
     moved <- best
     moved[[name]] <- moved[[name]] * step
@@ -61,7 +61,7 @@ test_that("draws of Thompson sampling have the kernel's covariance", {
   expect_gt(min(table(played)), 40)
 })
 
-test_that("auto_bandit uses them, with refits, saves and JSON", {
+test_that("auto_bandit() uses the features, with refits, files and JSON", {
   space <- search_space(k = param_factor(c("water", "ethanol", "hexane"), features = data.frame(dipole = c(1.85, 1.69, 0.08),
                                                                                                 weight = c(18, 46, 86))),
                         t = c(0, 1))
@@ -77,7 +77,7 @@ test_that("auto_bandit uses them, with refits, saves and JSON", {
   expect_identical(from_json(as_json(b))$history(), b$history())
 })
 
-test_that("columns that say nothing are left out, with a message; what is wrong is refused", {
+test_that("columns without information are left out, with a message; invalid features are errors", {
   phi <- data.frame(a = c(1, 2, 4), b = c(2, 4, 8), c = 5, d = c(1, 0, 1))
   expect_message(p <- param_factor(c("x", "y", "z"), features = phi), "c \\(does not vary\\), b \\(goes with a\\)")
   expect_identical(colnames(p$features), c("a", "d"))
@@ -91,7 +91,7 @@ test_that("columns that say nothing are left out, with a message; what is wrong 
   expect_error(param_factor(c("x", "y"), ordered = TRUE, features = data.frame(u = 1:2)), class = "gpbandits_error")
 })
 
-test_that("a kernel of levels takes what goes with features, or without", {
+test_that("a kernel of levels accepts the arguments for features, or those without", {
   refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
   refused(kernel_categorical(features = matrix(0:1), correlation = 0.3), "correlation")
   refused(kernel_categorical(lengthscale = 0.3), "lengthscale")

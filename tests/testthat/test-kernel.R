@@ -1,4 +1,4 @@
-# Kernels against the plain-R oracle (helper-reference.R): values, gradients by
+# Kernels against the plain-R reference (helper-reference.R): values, gradients by
 # finite differences, random features by their covariance, and bad input.
 
 set.seed(1)
@@ -6,7 +6,7 @@ inputs <- matrix(runif(24, -1, 2), 8, 3, dimnames = list(NULL, c("a", "b", "c"))
 others <- matrix(runif(15, -1, 2), 5, 3, dimnames = list(NULL, c("a", "b", "c")))
 sensors <- crossprod(matrix(rnorm(16), 2, 8))     # rank 2
 
-# package kernel and oracle, side by side
+# package kernel and reference, side by side
 pairs <- list(
   se = list(kernel_se(0.7, 2), ref_kernel_se(0.7, 2)),
   se_ard = list(kernel_se(c(0.5, 1, 2)), ref_kernel_se(c(0.5, 1, 2))),
@@ -90,7 +90,7 @@ matern_by_mixture <- function(nu, d) {
   }, 0)
 }
 
-test_that("Matern kernels of any order, near and far, have no NaN and the right value", {
+test_that("Matern kernels of any order, near and far, have no NaN and the correct value", {
   skip_without_testing()
   d <- c(0, 0.001, 0.05, 0.1, 0.5, 1, 3)
   for (nu in c(0.7, 5, 50, 150, 199, 200, 1e3, 1e5)) {
@@ -147,7 +147,7 @@ test_that("input gradients equal finite differences", {
   }
 })
 
-test_that("input gradients are finite, and zero for kernels of the distance, where points coincide", {
+test_that("input gradients are finite, and zero for kernels of the distance, at equal points", {
   skip_without_testing()
   x <- c(0.3, 0.7, -0.2)
   for (name in c("se", "se_ard", "matern12", "matern32", "matern52", "matern_low", "matern_one",
@@ -173,7 +173,7 @@ test_that("parameter gradients equal finite differences for any weights", {
   }
 })
 
-test_that("parameter gradients run through several blocks", {
+test_that("parameter gradients are correct across several blocks", {
   skip_without_testing()
   x <- cbind(runif(600), runif(600))
   w <- rnorm(600)
@@ -202,7 +202,7 @@ test_that("the core's parameters are the logarithms of kernel_parameters()", {
   }
 })
 
-test_that("parameters are named by family and by their place in sums and products", {
+test_that("parameters are named by kernel and by their position in sums and products", {
   k <- kernel_se(c(1, 2)) + kernel_rq() * kernel_matrix(diag(2)) + kernel_linear(3)
   expect_identical(gpbandits:::kernel_parameters(k),
                    c(`1.se.lengthscale1` = 1, `1.se.lengthscale2` = 2, `1.se.variance` = 1,
@@ -250,7 +250,7 @@ test_that("harmonics of a periodic kernel suit short and long lengthscales", {
   }
 })
 
-test_that("one path with many features has nearly normal values with the right variance", {
+test_that("one path with many features has nearly normal values with the correct variance", {
   skip_without_testing()
   set.seed(6)
   f <- gpbandits:::cpp_kernel_prior_paths(resolve(kernel_matern(1.5, 0.4, 2)), inputs[1:2, ], 256, 4000)
@@ -303,7 +303,7 @@ test_that("paths of a covariance matrix have it as their covariance, alone and t
 
 # ---- covariance matrices --------------------------------------------------------
 
-test_that("kernel_matrix() looks its covariances up, rank-deficient ones too", {
+test_that("kernel_matrix() returns its entries, also with deficient rank", {
   k <- kernel_matrix(sensors)
   expect_equal(kernel_gram(k, 1:8), sensors, tolerance = tol$identity)
   expect_equal(kernel_gram(k, c(8, 3), 1:4), sensors[c(8, 3), 1:4], tolerance = tol$identity)
@@ -319,7 +319,7 @@ test_that("with kernel_matrix() in it a kernel reads the arm from the last colum
   expect_equal(kernel_gram(k, x, x[2:3, ]), expected[, 2:3], tolerance = tol$identity)
 })
 
-test_that("an indefinite covariance is refused with its eigenvalues", {
+test_that("an indefinite covariance is an error that shows its eigenvalues", {
   K <- diag(c(2, 1, -0.25))
   expect_error(kernel_matrix(K), "smallest eigenvalue is -0.25, its largest 2 \\(ratio -0.125",
                class = "gpbandits_error")
@@ -353,7 +353,7 @@ test_that("dims by name, by number and through a data.frame mean the same", {
   expect_identical(kernel_gram(by_name, inputs, others[, 3:1]), kernel_gram(by_name, inputs, others))
 })
 
-test_that("sums and products are flattened and print as what they are", {
+test_that("sums and products are flattened, and print as sums and products", {
   k <- kernel_se() + (kernel_linear() + kernel_rq()) * kernel_matern() + kernel_periodic()
   expect_length(k$parts, 3)
   expect_identical(vapply(k$parts, `[[`, "", "type"), c("se", "product", "periodic"))
@@ -367,7 +367,7 @@ test_that("sums and products are flattened and print as what they are", {
   expect_match(capture.output(kernel_matrix(diag(4))), "4 arms")
 })
 
-test_that("bad parameters are refused by name", {
+test_that("invalid parameters are errors that name them", {
   skip_on_cran()
   positive <- list(0, -1, NA, NaN, Inf, "a", NULL, numeric(), TRUE)
   one <- c(positive, list(c(1, 2)))
@@ -423,7 +423,7 @@ test_that("kernel_gram() checks its points", {
   expect_identical(dim(kernel_gram(k, numeric(), 1:3)), c(0L, 3L))
 })
 
-test_that("a resolved kernel carries 0-based columns and needs the domain's arms", {
+test_that("a resolved kernel has 0-based columns and needs the domain's arms", {
   core <- resolve(kernel_se(2, dims = c("c", "a")))
   expect_identical(core$dims, c(2L, 0L))
   expect_identical(core$lengthscale, c(2, 2))

@@ -1,6 +1,6 @@
-# The asynchronous doors to mlr3: workers that share an archive.
+# The asynchronous integrations with mlr3: workers that share an archive.
 
-test_that("a worker's bandit knows what all workers have begun and ended, once", {
+test_that("a worker's bandit uses each evaluation that any worker has begun or finished, once", {
   space <- search_space(x = param_real(0, 1), k = param_factor(c("a", "b")), z = param_real(0, 2, when = ~ k == "b"))
   inst <- list(objective_multiplicator = c(y = -1), archive = list(cols_y = "y"))
   reported <- list2env(list(bandit = auto_bandit(space, direction = "minimize", n_initial = 0), ids = integer(),
@@ -26,7 +26,7 @@ test_that("a worker's bandit knows what all workers have begun and ended, once",
   expect_equal(history$x[5], 0.5)
 })
 
-test_that("of several targets it knows each, with its own sign", {
+test_that("with several targets it uses each of them, with its sign", {
   space <- search_space(x = param_real(0, 1))
   inst <- list(objective_multiplicator = c(a = -1, b = 1), archive = list(cols_y = c("a", "b")))
   reported <- list2env(list(bandit = auto_bandit(space, outcomes = list(a = to_maximize(), b = to_minimize()),
@@ -65,7 +65,7 @@ local_redis <- function(env = parent.frame()) {
 }
 at_end <- function(env, f) do.call(on.exit, list(bquote(.(f)()), add = TRUE), envir = env)
 
-# `meet`: a folder in which as many workers sign before the first of them goes on.
+# `meet`: a folder in which that number of workers sign before the first of them continues.
 async_instance <- function(config, tag, evaluations, meet = NULL, workers = 2) {
   sign <- if (tag == "minimize") 1 else -1
   cost <- function(xs) {
@@ -101,7 +101,7 @@ test_that("opt(\"async_gp_bandit\") minimises and maximises within the space", {
   }
 })
 
-test_that("two workers share the work, and each learns from the other", {
+test_that("two workers share the evaluations, and each uses those of the other", {
   config <- local_redis()
   skip_if_not_installed("mirai")
   meet <- tempfile("meet")

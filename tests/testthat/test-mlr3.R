@@ -1,4 +1,4 @@
-# The doors to mlr3: bbotk's optimiser and mlr3tuning's tuner.
+# The integrations with mlr3: bbotk's optimiser and mlr3tuning's tuner.
 
 quiet <- function(code) {
   for (name in c("mlr3/bbotk", "bbotk", "mlr3")) lgr::get_logger(name)$set_threshold("error")
@@ -45,7 +45,7 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
   expect_equal(found$minimize, found$maximize)
 })
 
-test_that("it beats random search on the same budget", {
+test_that("it is better than random search with the same budget", {
   skip_on_cran()
   needs_bbotk()
   found <- vapply(seq_len(by_level(2, 4)), function(seed) {
@@ -63,7 +63,7 @@ test_that("it beats random search on the same budget", {
   expect_lt(mean(found), mean(random) / 2)
 })
 
-test_that("batches, earlier evaluations, failures, other terminators and settings are taken", {
+test_that("batches, earlier evaluations, failures, other terminators and settings are supported", {
   skip_on_cran()
   needs_bbotk()
   set.seed(2)
@@ -93,7 +93,7 @@ test_that("batches, earlier evaluations, failures, other terminators and setting
                fixed = TRUE)
 })
 
-test_that("what is fixed stays, in the design and in batches; bad values are refused by name", {
+test_that("fixed values hold in the design and in batches; invalid values are errors that name them", {
   skip_on_cran()
   needs_bbotk()
   set.seed(11)
@@ -115,7 +115,7 @@ test_that("what is fixed stays, in the design and in batches; bad values are ref
   }
 })
 
-test_that("a bandit that bbotk ended within its design knows what was evaluated", {
+test_that("a bandit that bbotk ended within its design has all evaluations", {
   skip_on_cran()
   needs_bbotk()
   set.seed(4)
@@ -160,7 +160,7 @@ test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a conditio
   expect_error(tuner$bandit <- NULL, "read only", class = "gpbandits_error")
 })
 
-test_that("several targets: a front, whatever is minimised or maximised, with failures and earlier evaluations", {
+test_that("several targets give a Pareto front, minimised or maximised, with failures and earlier evaluations", {
   skip_on_cran()
   needs_bbotk()
   several <- function(f, tags, evaluations) {
@@ -206,7 +206,7 @@ test_that("several targets: a front, whatever is minimised or maximised, with fa
                class = "gpbandits_error")
 })
 
-test_that("a tuner finds the front of two measures", {
+test_that("a tuner finds the Pareto front of two measures", {
   skip_on_cran()
   needs_bbotk()
   for (package in c("mlr3", "mlr3tuning", "rpart")) skip_if_not_installed(package)
@@ -284,7 +284,7 @@ test_that("nested resampling and benchmarks keep models, results and archives, t
   expect_identical(nrow(mlr3tuning::extract_inner_tuning_results(compared)), 1L)
 })
 
-test_that("an optimiser can be cloned, saved and run again, under callbacks that see its bandit", {
+test_that("an optimiser can be cloned, saved and run again, with callbacks that use its bandit", {
   skip_on_cran()
   needs_bbotk()
   set.seed(3)
@@ -324,7 +324,7 @@ test_that("an asynchronous tuner and optimiser are cloned with their bandits", {
   expect_s3_class(suppressWarnings(mlr3tuning::tnr("async_gp_bandit")$clone(deep = TRUE)), "TunerAsync")
 })
 
-test_that("values that are infinite have failed, what is no number bbotk refuses, and nothing finite is a warning", {
+test_that("infinite values are failures, NaN is an error of bbotk, and no finite value at all is a warning", {
   skip_on_cran()
   needs_bbotk()
   run <- function(f, evaluations = 5) {

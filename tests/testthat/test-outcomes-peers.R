@@ -10,7 +10,7 @@ log_feasible_improvement <- function(f, target, limits) {
                      vapply(limits, `[[`, 0, "lower"), vapply(limits, `[[`, 0, "upper"))
 }
 
-test_that("EI times feasibility has the values of the specification", {
+test_that("EI times feasibility has the values of the worked example", {
   skip_without_testing()
   b <- gp_bandit(tiny_points, kernel_se(0.3), 0.01, policy_ei(),
                  outcomes = list(f = to_maximize(), g = at_most(2, mean = 1.5)))
@@ -24,7 +24,7 @@ test_that("EI times feasibility has the values of the specification", {
   expect_equal(b$suggest()$arm, which.max(found))
 })
 
-test_that("DiceOptim's EFI is ours, in one and two inputs, with one limit and two", {
+test_that("DiceOptim's EFI agrees, in one and two inputs, with one limit and two", {
   skip_if_not_installed("DiceOptim")
   skip_if_not_installed("DiceKriging")
   skip_without_testing()
@@ -94,7 +94,7 @@ random_front <- function(n) {
   Y[is_nondominated(Y), , drop = FALSE]
 }
 
-test_that("expected hypervolume improvement is the integral that it stands for", {
+test_that("expected hypervolume improvement equals its defining integral", {
   skip_without_testing()
   set.seed(2)
   for (i in 1:40) {
@@ -106,7 +106,7 @@ test_that("expected hypervolume improvement is the integral that it stands for",
   }
 })
 
-test_that("GPareto's EHI is ours", {
+test_that("GPareto's EHI agrees", {
   before <- options(rgl.useNULL = TRUE)   # (a dependency of it opens windows)
   on.exit(options(before))
   skip_if_not_installed("GPareto")

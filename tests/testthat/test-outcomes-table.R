@@ -1,6 +1,6 @@
 # Several outcomes with everything else that a bandit has: every policy x pending rule x domain x contexts x engine plays
-# with values that come one by one. Each outcome's posterior is that of a bandit that has this outcome alone; what is
-# made again from JSON goes on to the bit.
+# with values that come one by one. Each outcome's posterior is that of a bandit that has this outcome alone; values
+# made again from JSON continues to the bit.
 
 table_domains <- list(arms = function() finite_domain(seq(0, 1, length.out = 9)), box = function() box_domain(0, 1),
                       product = function() product_domain(cbind(r = c(0, 0.7)), list(x1 = c(0, 1))),
@@ -46,7 +46,7 @@ play_outcomes <- function(row) {
   b
 }
 
-# The outcome alone: what is known of it, told in the order of the queries.
+# The outcome alone: its observed values, in the order of the queries.
 alone <- function(b, name, row) {
   domain <- table_domains[[row$domain]]()
   h <- b$history()
@@ -70,7 +70,7 @@ outcomes_table <- expand.grid(policy = names(table_policies), pending = names(ta
 outcomes_table$engine <- with(outcomes_table, ifelse(
   engine == "auto", "auto", ifelse(domain != "arms" | context == "open", "dense", ifelse(policy %in% c("ts", "drawn"), "weights", "played"))))
 
-test_that("outcomes go together with every pending rule, domain, context and engine", {
+test_that("outcomes work with every pending rule, domain, context and engine", {
   rows <- seq_len(nrow(outcomes_table))
   for (i in by_level(rows[rows %% 97 == 7], rows)) {
     row <- outcomes_table[i, ]

@@ -58,7 +58,7 @@ test_that("a level set does not depend on the direction in which rewards are goo
   }
 })
 
-test_that("levels that no reward can be expected to have, and shares of a latent maximum, are refused", {
+test_that("levels that no expected reward reaches, and proportions of a latent maximum, are errors", {
   made <- function(level, rewards, ...) {
     gp_lse(unit_x, kernel_se(0.3), level = level, accuracy = 0.1, width = 2, rewards = rewards, ...)
   }
@@ -72,7 +72,7 @@ test_that("levels that no reward can be expected to have, and shares of a latent
                          pending = pending_penalize(3)), "Lipschitz", class = "gpbandits_error")
 })
 
-test_that("the straddle straddles the level of rewards, whatever the model sees", {
+test_that("the straddle uses the level of the rewards, with any transform or response type", {
   f <- 50 + 20 * sin(6 * unit_x)
   straddled <- function(noise, kernel, mean, ...) {
     set.seed(1)
@@ -98,7 +98,7 @@ test_that("the straddle straddles the level of rewards, whatever the model sees"
   }
 })
 
-test_that("an improvement is one of rewards: scaled, bent, or of another kind", {
+test_that("an improvement is in units of rewards: scaled, power-transformed, or of another response type", {
   y <- 50 + 20 * sin(6 * unit_x)
   for (policy in list(policy_ei(4), policy_pi(4))) {
     improved <- function(noise, kernel, mean, ...) {
@@ -136,7 +136,7 @@ test_that("an improvement is one of rewards: scaled, bent, or of another kind", 
   expect_true(b$suggest()$arm %in% 1:8)
 })
 
-test_that("a gap is one of expected rewards", {
+test_that("a gap is a difference of expected rewards", {
   set.seed(7)
   for (kind in unit_kinds) {
     for (direction in c("maximize", "minimize")) {
@@ -162,7 +162,7 @@ test_that("a gap is one of expected rewards", {
 
 test_that("a Lipschitz constant of rewards is converted, and estimated while there is no scale", {
   y <- 50 + 20 * sin(6 * unit_x)
-  # (EI: what a score of UCB is penalised by depends on where zero is.)
+  # (EI: a penalised acquisition value of UCB depends on the position of zero.)
   batch <- function(noise, kernel, mean, ...) {
     b <- gp_bandit(unit_x, kernel, noise, policy_ei(), mean = mean, pending = pending_penalize(120), ...)
     b$add(arm = c(1, 4, 6), reward = y[c(1, 4, 6)])

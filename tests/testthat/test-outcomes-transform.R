@@ -36,7 +36,7 @@ maps <- list(
   two = new_outcome_transform(10, -4, lambda = 2, bulk = 1.3, shift = 0.1, spread = 0.6)
 )
 
-test_that("maps are as their formulas say, increase with the sign of scale, and are undone", {
+test_that("output transforms equal their formulas, increase with the sign of scale, and are inverted", {
   set.seed(1)
   y <- c(rnorm(40, sd = 5), -80, 90, 0)
   for (map in maps) {
@@ -53,7 +53,7 @@ test_that("maps are as their formulas say, increase with the sign of scale, and 
   }
 })
 
-test_that("centre and scale are median and median absolute deviation, and an outlier does not flatten the rest", {
+test_that("centre and scale are median and median absolute deviation, and an outlier does not compress the rest", {
   set.seed(2)
   y <- rnorm(31, 0.35, 0.01)
   outputs <- scale_outputs("minimize", "none")
@@ -77,7 +77,7 @@ test_that("centre and scale are median and median absolute deviation, and an out
   expect_equal(fit_outcome_transform(outputs, c(1, 1, 1, 1, 5))$scale, -0.8)
 })
 
-test_that("the first rewards have the scale that they can have, and no more is said of them", {
+test_that("the first rewards have the scale that is possible, and results state no more", {
   two <- fit_outcome_transform(scale_outputs(), c(60, 62))
   expect_equal(two[c("centre", "scale", "shift", "spread", "tail", "lambda")],
                list(centre = 61, scale = 2 / (2 / sqrt(pi)), shift = 0, spread = 1, tail = Inf, lambda = 1))
@@ -89,7 +89,7 @@ test_that("the first rewards have the scale that they can have, and no more is s
   set.seed(5)
   ranges <- vapply(2:3, function(n) mean(replicate(2e4, diff(range(rnorm(n))))), 0)
   expect_equal(ranges, c(2, 3) / sqrt(pi), tolerance = 0.02)
-  # As with more from four on, but nothing is bent below eight.
+  # As with more from four on, but without a power transform below eight.
   y <- c(60, 61, 62, 64, 78, 200, 90, 70)
   for (n in 4:8) {
     map <- fit_outcome_transform(scale_outputs("minimize", "power"), y[1:n])
@@ -99,7 +99,7 @@ test_that("the first rewards have the scale that they can have, and no more is s
   }
 })
 
-test_that("before the first reward nothing is known, one has no scale, and from the second on all have", {
+test_that("without rewards results are NA, with one there is no scale, and from the second on all exist", {
   make <- function() {
     set.seed(8)
     auto_bandit(list(temp = c(40, 100), acid = c(0, 5)), direction = "minimize")
@@ -144,7 +144,7 @@ test_that("before the first reward nothing is known, one has no scale, and from 
   for (other in list(b$copy(), unserialize(serialize(b, NULL)))) expect_equal(other$best(), best)
 })
 
-test_that("equal rewards have no scale, however many, and the first other one gives it", {
+test_that("equal rewards have no scale, and the first different one gives it", {
   b <- gp_bandit(1:9, kernel_se(0.5), 0.01, policy_ei(), outputs = scale_outputs())
   b$add(arm = 1:6, reward = rep(4, 6))
   expect_true(is.na(b$best()$sd))
@@ -165,7 +165,7 @@ test_that("a run leaves no first reward without its scale", {
   expect_equal(current_config(b)$output_map$count, 2)
 })
 
-test_that("a map that is given is the same for all rewards, and takes no theorem away", {
+test_that("a fixed transform is the same for all rewards, and keeps the theorems", {
   set.seed(10)
   given <- gp_bandit(1:9, kernel_se(2), 0.04, policy_ucb(width_amm(2, 0.2)),
                      outputs = scale_outputs("minimize", centre = 500, scale = 20))
@@ -199,7 +199,7 @@ test_that("a map that is given is the same for all rewards, and takes no theorem
   }
 })
 
-test_that("a power is taken where the likelihood is larger by 2 and not elsewhere, and is the largest", {
+test_that("a power transform is used if it increases the log likelihood by 2, and is the most likely one", {
   set.seed(3)
   skewed <- exp(rnorm(60))
   map <- fit_outcome_transform(scale_outputs(), skewed)
@@ -218,7 +218,7 @@ test_that("a power is taken where the likelihood is larger by 2 and not elsewher
   expect_false(fit_outcome_transform(scale_outputs(transform = "power"), normal)$lambda == 1)
 })
 
-test_that("a refit takes the map under which the model makes the rewards themselves likelier", {
+test_that("a refit uses the transform under which the model makes the rewards more likely", {
   # The same rewards of a search, most of them near the top: their distribution is skewed, whatever the function.
   set.seed(4)
   x <- c(runif(12), rbeta(28, 12, 12))
@@ -255,17 +255,17 @@ test_that("a refit takes the map under which the model makes the rewards themsel
       straight <- lambda(y, "none", average)
       chosen <- lambda(y, "auto", average)
       gain <- log_evidence(y, bent) - log_evidence(y, straight)
-      expect_gt(abs(gain - 2), 1)                     # (so that the reference's own climbs decide nothing)
+      expect_gt(abs(gain - 2), 1)                     # (so that the reference's local optimisation decides nothing)
       expect_identical(chosen, if (gain > 2) bent else straight)
     }
   }
-  # What decides differs from what the rewards' distribution alone would have said.
+  # The decision differs from that by the distribution of the rewards alone.
   expect_false(fit_outcome_transform(scale_outputs(), even)$lambda == 1)
   expect_identical(lambda(even, "auto", 1)$lambda, 1)
   expect_false(lambda(grown, "auto", 1)$lambda == 1)
 })
 
-test_that("where the model sees no noise the rewards' distribution decides, whatever was in force", {
+test_that("without noise in the model the distribution of the rewards decides, whatever transform was used before", {
   set.seed(5)
   x <- c(runif(12), rbeta(18, 12, 12))
   clean <- cos(6 * (x - 0.5))
@@ -284,7 +284,7 @@ test_that("where the model sees no noise the rewards' distribution decides, what
   expect_false(lambda() == 1)
 })
 
-test_that("a doubtful reward is stretched by the mean slope to where it may be", {
+test_that("the range of a doubtful reward is transformed by the mean slope", {
   y <- c(1, 2, 3, 5, 8, 13, 21, 34)
   b <- auto_bandit(list(a = c(0, 1)), data.frame(a = seq(0.1, 0.8, 0.1), reward = y), n_initial = 0)
   b$fail(b$suggest()$id)
@@ -319,14 +319,14 @@ ref_moments <- function(map, mean, sd, noise_sd) {
   c(first, sqrt(sum(weight * (u - first)^2)))
 }
 
-test_that("posteriors in the user's units have the moments of the expected reward, in the tail and beyond it, too", {
-  # (The last two lie where rewards are drawn in, and beyond the worst that there is.)
+test_that("posteriors in the user's units have the moments of the expected reward, also in the tails", {
+  # (The last two are where rewards are clipped, and beyond the worst reward.)
   frame <- data.frame(mean = c(-1, 0, 0.7, -2, -3.5), sd = c(0.3, 0.05, 0.6, 0.8, 0.4))
   for (name in names(maps)) {
     for (noise in c(0.1, 0.5)) {
       config <- list(outputs = scale_outputs(), output_map = maps[[name]], noise_var = noise^2)
       found <- in_user_units(frame, config)
-      # (Many at once go by a table.)
+      # (Many at once use a table.)
       many <- in_user_units(frame[rep(1:5, 200), ], config)
       expect_equal(many[1:5, ], found, tolerance = 1e-5, ignore_attr = TRUE)
       for (k in 1:5) {
@@ -348,7 +348,7 @@ test_that("posteriors in the user's units have the moments of the expected rewar
   }
 })
 
-test_that("means far from zero are those near zero, moved", {
+test_that("results for means far from zero equal those near zero, shifted", {
   frame <- data.frame(mean = c(-4, -2, -1, 0, 0.7), sd = c(0.4, 0.8, 0.3, 0.05, 0.6))
   for (map in maps) {
     for (noise in c(0, 0.1)) {
@@ -367,13 +367,13 @@ test_that("means far from zero are those near zero, moved", {
   }
 })
 
-test_that("rewards next to the optimum, however many, do not narrow the scale", {
+test_that("many rewards near the optimum do not shrink the scale", {
   set.seed(1)
   x <- c(stats::runif(14), 0.37 + 1e-4 * stats::rnorm(200))
   y <- (x - 0.37)^2
   scale_of <- function(n) {
     map <- fit_outcome_transform(scale_outputs("minimize"), y[1:n], far_apart(matrix(x[1:n])))
-    # (Of a covering 14 points, as many as there are.)
+    # (Of a covering 14 points, all that exist.)
     transform_outputs(map, range(y[1:14]))
   }
   for (n in c(20, 40, 80, 214)) expect_gt(diff(rev(scale_of(n))), 2)
@@ -386,7 +386,7 @@ test_that("rewards next to the optimum, however many, do not narrow the scale", 
   expect_gt(diff(rev(transform_outputs(map, range(y[1:14])))), 0.5)
 })
 
-test_that("points far apart are distinct, cover the others, and are as many as that takes", {
+test_that("points far apart are distinct, cover the others, and have the necessary number", {
   set.seed(2)
   x <- cbind(c(stats::runif(20), rep(0.5, 100)), c(stats::runif(20), 0.5 + 1e-6 * stats::rnorm(100)), 7)
   rows <- far_apart(x)
@@ -395,7 +395,7 @@ test_that("points far apart are distinct, cover the others, and are as many as t
   expect_lte(sum(rows > 20), 1)
 })
 
-test_that("a search's surface does not get worse with evaluations next to the optimum", {
+test_that("the model of a search does not get worse by evaluations near the optimum", {
   bowl <- function(p) (p[["x"]] - 0.37)^2
   grid <- data.frame(x = seq(0, 1, 0.01))
   truth <- (grid$x - 0.37)^2
@@ -410,7 +410,7 @@ test_that("a search's surface does not get worse with evaluations next to the op
   }
 })
 
-test_that("a bandit's posterior is that of the mapped rewards, with the map of its last refit", {
+test_that("a bandit's posterior is that of the transformed rewards, with the transform of its last refit", {
   set.seed(4)
   x <- matrix(runif(12), 12)
   y <- 500 - 80 * (x[, 1] - 0.3)^2 + rnorm(12)
@@ -432,13 +432,13 @@ test_that("a bandit's posterior is that of the mapped rewards, with the map of i
   at_data <- ref_posterior(kernel(x), kernel(x), kernel(x), v, 0.05)$mean
   score <- ref_score_ei(there$mean, there$sd, max(at_data))
   expect_lt(abs(asked$x - grid[which.max(score)]), 2e-3)
-  # The log has rewards as they are, and the history what was believed at the choice.
+  # The log has untransformed rewards, and the history the predictions at the choice.
   expect_identical(bandit$history()$reward[1:12], y)
   expect_equal(unlist(bandit$history()[13, c("mean", "sd")]), unlist(bandit$posterior(matrix(asked$x))),
                tolerance = tol$identity)
 })
 
-test_that("one reward's own noise variance is in the reward's units", {
+test_that("noise variances of single rewards are in the units of the reward", {
   bandit <- gp_bandit(list(x = c(0, 1)), kernel_se(0.4), 0.01, policy_ei(), outputs = scale_outputs(transform = "none"))
   x <- c(0.1, 0.3, 0.5, 0.7, 0.9)
   y <- c(10, 14, 15, 13, 11)
@@ -453,7 +453,7 @@ test_that("one reward's own noise variance is in the reward's units", {
   expect_equal(bandit$posterior(matrix(x))$sd, mad(y) * sd(z) * expected$sd, tolerance = 1e-6)
 })
 
-test_that("minimising is maximising the negative, choice by choice, in any units", {
+test_that("minimising equals maximising the negative, choice by choice, in any units", {
   f <- function(x) (x[[1]] - 0.3)^2 + 0.2 * x[[2]]
   play <- function(direction, unit, shift) {
     set.seed(5)
@@ -476,7 +476,7 @@ test_that("minimising is maximising the negative, choice by choice, in any units
   expect_equal((large$best()$mean - 1e7) / 1e6, down$best()$mean, tolerance = 1e-3)
 })
 
-test_that("copies, files, journals and amendments go on as the original", {
+test_that("copies, files, journals and amendments continue like the original", {
   file <- tempfile()
   make <- function(...) {
     gp_bandit(1:20, kernel_se(4), 0.01, policy_ucb(width_constant(2)), pending = pending_hallucinate(),
@@ -503,7 +503,7 @@ test_that("copies, files, journals and amendments go on as the original", {
   unlink(file)
 })
 
-test_that("stop rules, draws and summaries are in the reward's units", {
+test_that("stop rules, draws and summaries are in the units of the reward", {
   bandit <- gp_bandit(1:10, kernel_se(3), 0.01, policy_ucb(width_constant(2)),
                       outputs = scale_outputs("minimize", "none"))
   y <- 1000 + 50 * (1:10 - 4)^2
@@ -520,7 +520,7 @@ test_that("stop rules, draws and summaries are in the reward's units", {
   expect_equal(bandit$best()$arm, 4)
 })
 
-test_that("outputs are refused where they have no meaning", {
+test_that("output transforms are errors where they have no meaning", {
   make <- function(...) gp_bandit(1:5, kernel_se(1), 0.1, policy_ei(), ...)
   expect_error(make(outputs = "minimize"), "scale_outputs", class = "gpbandits_error")
   expect_error(make(outputs = scale_outputs(), constraints = constraints_noiseless(epoch = 5)), "`outputs`",
@@ -530,7 +530,7 @@ test_that("outputs are refused where they have no meaning", {
   expect_error(scale_outputs(transform = "log"), class = "gpbandits_error")
 })
 
-test_that("a penalty of any size is mapped and fitted without a warning", {
+test_that("a penalty of any size is transformed and fitted without a warning", {
   set.seed(3)
   reward <- rnorm(30)
   for (penalty in c(-1e20, -1e80, -1e140, 1e140)) {

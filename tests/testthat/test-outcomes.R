@@ -1,8 +1,8 @@
-# Several outcomes: limits and objectives, against plain R and the numbers of the specification.
+# Several outcomes: limits and objectives, against plain R and the numbers of the worked example.
 
 tiny_arms <- c(0, 0.25, 0.5, 0.75, 1)
 
-# The specification's second example: f seen at arms 1, 3, 5; g at 1 and 3 only.
+# The worked example's second example: f seen at arms 1, 3, 5; g at 1 and 3 only.
 tiny_bandit <- function(policy, ..., objective = to_maximize()) {
   b <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy,
                  outcomes = list(yield = objective, impurity = at_most(2, mean = 1.5)), ...)
@@ -28,7 +28,7 @@ plain_log_h <- function(u) {
   })
 }
 
-test_that("the specification's example: posteriors, feasibility, choices", {
+test_that("posteriors, feasibility and choices equal those of the worked example", {
   b <- tiny_bandit(policy_ei())
   p <- b$posterior()
   expect_named(p, c("yield_mean", "yield_sd", "impurity_mean", "impurity_sd", "feasible"))
@@ -47,7 +47,7 @@ test_that("the specification's example: posteriors, feasibility, choices", {
   expect_warning(expect_equal(nowhere$best()$arm, 5), class = "gpbandits_infeasible")
 })
 
-test_that("log improvement and log feasibility are right from -1e3 to 1e3", {
+test_that("log improvement and log feasibility are accurate from -1e3 to 1e3", {
   skip_without_testing()
   log_h <- function(u) cpp_log_improvement(u)
   expect_equal(log_h(c(0, -5, -30, -1000)), c(-.918939, -16.744301, -457.724744, -500014.7), tolerance = 1e-6)
@@ -64,7 +64,7 @@ test_that("log improvement and log feasibility are right from -1e3 to 1e3", {
   expect_equal(within(0, 2, -Inf, Inf), 0)
 })
 
-# A random life of three outcomes against plain R: which values are known, what is played, what is answered.
+# A random run with three outcomes against plain R: observed values, selected points, results.
 outcome_life <- function(seed, policy, score) {
   set.seed(seed)
   n <- 12
@@ -133,7 +133,7 @@ log_pf <- function(post) {
     log(pnorm((0.5 - post[[3]]$mean) / post[[3]]$sd) - pnorm((-1 - post[[3]]$mean) / post[[3]]$sd))
 }
 
-test_that("EI under limits plays what plain R plays, whatever is known of each outcome", {
+test_that("EI under limits selects the reference's point, whatever values of the outcomes are observed", {
   efi <- function(post, played) {
     likely <- played[log_pf(post)[played] >= log(0.5)]
     if (length(likely) == 0) return(log_pf(post))
@@ -142,7 +142,7 @@ test_that("EI under limits plays what plain R plays, whatever is known of each o
   for (seed in 1:3) outcome_life(seed, policy_ei(), efi)
 })
 
-test_that("UCB under limits is CONFIG: the optimistic set, or what misses least", {
+test_that("UCB under limits is CONFIG: the points that may be feasible, or the smallest violation", {
   config <- function(post, played) {
     excess <- pmax(0, post[[2]]$mean - 1.5 * post[[2]]$sd - 0.6) / sqrt(2) +
       pmax(0, post[[3]]$mean - 1.5 * post[[3]]$sd - 0.5, -1 - post[[3]]$mean - 1.5 * post[[3]]$sd) / sqrt(0.7)
@@ -151,7 +151,7 @@ test_that("UCB under limits is CONFIG: the optimistic set, or what misses least"
   for (seed in 4:6) outcome_life(seed, policy_ucb(1.5), config)
 })
 
-test_that("a penalty per unit of what limits miss is EPBO, as the bandit without outcomes plays it", {
+test_that("a penalty per unit of violation is EPBO, and equals the bandit without outcomes", {
   penalty <- function(t) 0.2 * t
   epbo <- function(...) baseline_constrained("epbo", tiny_arms, kernel_se(0.3), 0.01, penalty = penalty, width = 1.5, ...)
   policy <- epbo(outcomes = list(f = to_maximize(), g = at_most(0)))$config$policy
@@ -184,7 +184,7 @@ test_that("a penalty per unit of what limits miss is EPBO, as the bandit without
   expect_error(epbo(outcomes = 3), "`outcomes`", class = "gpbandits_error")
 })
 
-test_that("a life with outcomes goes on to the bit from a copy, a file, JSON and a journal", {
+test_that("a run with outcomes continues to the bit from a copy, a file, JSON and a journal", {
   b <- outcome_life(7, policy_ts(1), function(post, played) rep(0, 12))
   journal <- tempfile()
   on.exit(unlink(journal))
@@ -210,7 +210,7 @@ test_that("a life with outcomes goes on to the bit from a copy, a file, JSON and
   }
 })
 
-test_that("one outcome alone is the bandit without outcomes, bit by bit", {
+test_that("a single outcome equals the bandit without outcomes, to the bit", {
   play <- function(...) {
     b <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei(), refit = refit_every(4), ...)
     for (t in 1:9) {
@@ -224,7 +224,7 @@ test_that("one outcome alone is the bandit without outcomes, bit by bit", {
   expect_identical(one$history()$x, plain$history()$x)
   expect_identical(one$history()$yield, plain$history()$reward)
   expect_identical(one$posterior(0.3), plain$posterior(0.3))
-  # What is tracked besides changes nothing.
+  # An additional tracked metric changes nothing.
   b <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei(), outcomes = list(yield = to_maximize(), side = tracked()))
   p <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei())
   for (t in 1:5) {
@@ -236,7 +236,7 @@ test_that("one outcome alone is the bandit without outcomes, bit by bit", {
   expect_identical(b$history()$x, p$history()$x)
 })
 
-test_that("hypervolumes and expected gains are those of the specification", {
+test_that("hypervolumes and expected gains equal those of the worked example", {
   skip_without_testing()
   front <- rbind(c(.2, .9), c(.6, .6), c(.9, .1))
   expect_equal(cpp_hypervolume(front, c(0, 0)), 0.45)
@@ -260,7 +260,7 @@ test_that("hypervolumes and expected gains are those of the specification", {
   }
 })
 
-test_that("two objectives: EHVI's choice, the front, weights", {
+test_that("with two objectives the choice of EHVI, the front and weights are correct", {
   skip_without_testing()
   x <- seq(0, 1, length.out = 15)
   b <- gp_bandit(x, kernel_se(0.3), 1e-2, policy_ehvi(reference = c(speed = -1, cost = 2)),
@@ -308,7 +308,7 @@ test_that("hypervolume policies reach the front, also of three objectives and in
   }
 })
 
-test_that("a box: EI's score under limits cannot be beaten by a fine grid, CONFIG keeps the limit", {
+test_that("on a box EI under limits is not exceeded on a fine grid, and CONFIG satisfies the limit", {
   b <- gp_bandit(list(x = c(0, 1), z = c(0, 1)), kernel_se(0.4), 1e-3, policy_ei(),
                  outcomes = list(f = to_maximize(), g = at_most(0.5)))
   b$add(x = rbind(c(.1, .1), c(.5, .9), c(.9, .2), c(.4, .5)), reward = data.frame(f = c(0, 1, .4, .6), g = c(.2, 1, .6, .4)))
@@ -334,7 +334,7 @@ test_that("a box: EI's score under limits cannot be beaten by a fine grid, CONFI
   expect_gt(bounds(q[c("x", "z")]), max(bounds(grid)) - 1e-3)
 })
 
-test_that("values in their own units: scaled, minimised, refitted, with limits under the map", {
+test_that("values keep their units: scaled, minimised, refitted, with limits under the transform", {
   set.seed(2)
   b <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei(), outputs = scale_outputs(), refit = refit_every(3),
                  outcomes = list(cost = to_minimize(), purity = at_least(90, transform = "none")))
@@ -354,7 +354,7 @@ test_that("values in their own units: scaled, minimised, refitted, with limits u
   expect_identical(twin$suggest(), b$suggest())
 })
 
-test_that("a limit under a bent map holds for the expected outcome", {
+test_that("a limit under a power transform holds for the expected outcome", {
   map <- new_outcome_transform(1.5, -1, lambda = 0.5, count = 9)
   config <- list(outputs = scale_outputs("minimize"), output_map = map, noise_var = 0.04)
   expect_equal(limit_seen(2, config), -.563612, tolerance = 1e-5)
@@ -363,7 +363,7 @@ test_that("a limit under a bent map holds for the expected outcome", {
   expect_equal(c(role$lower, role$upper), c(-.563612, Inf), tolerance = 1e-5)
 })
 
-test_that("limits as a formula", {
+test_that("limits can be given as a formula", {
   found <- outcomes_of_limits(~ impurity <= 2 & ph >= 5 & (7 >= ph) & a > -1)
   expect_equal(found$impurity$limit, 2)
   expect_equal(c(found$ph$lower, found$ph$upper), c(5, 7))
@@ -379,7 +379,7 @@ test_that("limits as a formula", {
   }
 })
 
-test_that("bad outcomes are refused and change nothing", {
+test_that("invalid outcomes are errors that change nothing", {
   make <- function(outcomes, policy = policy_ei(), ...) gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy, outcomes = outcomes, ...)
   good <- list(f = to_maximize(), g = at_most(1))
   for (bad in list(list(), list(to_maximize()), list(g = at_most(1)), list(f = to_maximize(), f = at_most(1)), list(f = 1), "f",
@@ -423,7 +423,7 @@ test_that("bad outcomes are refused and change nothing", {
   expect_identical(b$history()$status, "observed")
 })
 
-test_that("what failed counts as the worst of each outcome, and is avoided, with doubt or without", {
+test_that("a failure counts as the worst value of each outcome, with failures = \"avoid\" and \"doubt\"", {
   for (failures in c("avoid", "doubt")) {
     b <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), failures = failures, pending = pending_hallucinate(),
                    outcomes = list(f = to_maximize(), g = at_most(1, noise_var = 0.02), h = tracked()))
@@ -436,7 +436,7 @@ test_that("what failed counts as the worst of each outcome, and is avoided, with
     with_values$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 1), g = c(0.5, 0.8, 0.8), h = c(3, 4, NA)), noise_var = own)
     expect_equal(b$posterior(), with_values$posterior(), tolerance = 1e-10)
     expect_identical(b$history()$status[3], "failed")
-    # A result that comes after all replaces what stood for it.
+    # A late result replaces its substitute.
     b$observe(q$id, c(f = 5, g = 0))
     reported <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = roles)
     reported$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 5), g = c(0.5, 0.8, 0), h = c(3, 4, NA)))
@@ -444,7 +444,7 @@ test_that("what failed counts as the worst of each outcome, and is avoided, with
   }
 })
 
-test_that("with limits, too, no neighbour of failures is recommended where these are doubted", {
+test_that("with limits, too, no neighbour of doubted failures is recommended", {
   x <- c(0.1, 0.3, 0.5, 0.68, 0.76, 0.9)
   reported <- function(failures, bound) {
     b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.4), 1e-3, policy_ei(), failures = failures,
@@ -465,7 +465,7 @@ test_that("with limits, too, no neighbour of failures is recommended where these
   expect_lt(reported("doubt", 0.6)$best(feasible = 0.5)$x, 0.61)
 })
 
-test_that("an outcome that there is not is named", {
+test_that("an unknown outcome is an error that names it", {
   b <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = list(f = to_maximize(), g = at_most(1)))
   b$suggest()
   for (call in list(quote(b$observe(1, c(yeild = 3))), quote(b$add(arm = 1, reward = data.frame(f = 1, yeild = 3))),
@@ -475,7 +475,7 @@ test_that("an outcome that there is not is named", {
   expect_identical(b$history()$status, "pending")
 })
 
-test_that("stores carry outcomes: value by value, from several replicas", {
+test_that("stores hold outcomes value by value, from several replicas", {
   skip_if_not_installed("RSQLite")
   file <- tempfile(fileext = ".sqlite")
   on.exit(unlink(file))
@@ -493,7 +493,7 @@ test_that("stores carry outcomes: value by value, from several replicas", {
   expect_identical(other$posterior(), one$posterior())
 })
 
-test_that("policy_function() is given means and sds of all outcomes, by name, in their units", {
+test_that("policy_function() gets means and sds of all outcomes, by name, in their units", {
   given <- list()
   own <- policy_function(function(mean, sd, round) {
     given <<- list(mean = mean, sd = sd, round = round)
@@ -508,7 +508,7 @@ test_that("policy_function() is given means and sds of all outcomes, by name, in
   expect_identical(given$round, 4)
   expect_equal(q$arm, which.max(p$yield_mean + 2 * p$yield_sd - 10 * pmax(0, p$impurity_mean - 2)))
   expect_equal(b$best()$arm, 1)
-  # What is to be small is seen as it was told, and scaled values in their own units, bent ones too.
+  # Minimised outcomes keep their sign, and scaled values their units, also with power transforms.
   seen <- policy_function(function(mean, sd, round, x) {
     if (nrow(mean) > 1 && length(unique(x[, 1])) > 9) given <<- list(mean = mean, sd = sd, x = x)
     mean[, "yield"]
@@ -528,7 +528,7 @@ test_that("policy_function() is given means and sds of all outcomes, by name, in
   expect_gt(min(given$mean[, "yield"]), 40)
 })
 
-test_that("an own function of all outcomes is climbed on a box, sees points, trades objectives and is watched over", {
+test_that("on a box a custom function of all outcomes is optimised, gets the points, and is checked", {
   score <- function(mean, sd, round, x) mean[, "f"] + sd[, "f"] - mean[, "g"]^2 - 0.3 * (x[, "z"] - 0.4)^2
   b <- gp_bandit(list(x = c(0, 1), z = c(0, 1)), kernel_se(0.4), 1e-3, policy_function(score),
                  outcomes = list(f = to_maximize(), g = to_minimize(), h = at_least(0)))
@@ -544,7 +544,7 @@ test_that("an own function of all outcomes is climbed on a box, sees points, tra
   expect_gt(of(q[c("x", "z")]), max(of(grid)) - 1e-6)
   twin <- b$copy()
   expect_identical(twin$suggest(), b$suggest())
-  # Watched outcomes besides one objective: matrices, too.
+  # Tracked metrics in addition to one objective: matrices, too.
   wide <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_function(function(mean, sd, round) mean[, "a"] + sd[, "b"]),
                     outcomes = list(a = to_maximize(), b = tracked()))
   wide$add(arm = c(1, 3), reward = data.frame(a = c(0, 1), b = 2))
@@ -559,7 +559,7 @@ test_that("an own function of all outcomes is climbed on a box, sees points, tra
   expect_identical(whole$history(), before)
 })
 
-test_that("an outcome's name that is taken is refused with what has taken it", {
+test_that("an outcome's name that is reserved is an error that names the reason", {
   named <- function(name) {
     gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), contexts = 1,
               outcomes = stats::setNames(list(to_maximize(), at_most(1)), c("f", name)))

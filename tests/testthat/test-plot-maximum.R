@@ -22,7 +22,7 @@ search_once <- function() {
   }, domain, 24)
 }
 
-test_that("what is drawn is what was found, and drawing changes nothing", {
+test_that("plots show the results of the search, and drawing changes nothing", {
   found <- searched()
   before <- found$bandit$history()
   set.seed(1)
@@ -53,7 +53,7 @@ test_that("what is drawn is what was found, and drawing changes nothing", {
   expect_equal(plot_data$map$sd[k], predict(found, point)$sd)
 })
 
-test_that("each picture can be had alone; bad arguments are refused", {
+test_that("each plot can be drawn alone; invalid arguments are errors", {
   skip_on_cran()
   found <- searched()
   draw_on_nothing({
@@ -86,7 +86,7 @@ test_that("each picture can be had alone; bad arguments are refused", {
   })
 })
 
-test_that("bandits over more than two inputs are drawn as slices and as maps of mean and sd", {
+test_that("bandits with more than two inputs are drawn as slices and as maps of mean and sd", {
   bandit <- searched()$bandit
   draw_on_nothing({
     slices <- plot(bandit)
@@ -99,7 +99,7 @@ test_that("bandits over more than two inputs are drawn as slices and as maps of 
   })
 })
 
-test_that("autoplot draws the same data with ggplot2, also in a space of levels and conditions", {
+test_that("autoplot() draws the same data with ggplot2, also in a space of levels and conditions", {
   skip_on_cran()
   skip_if_not_installed("ggplot2")
   registered <- utils::getS3method("autoplot", "bandit_maximum", optional = TRUE, envir = asNamespace("ggplot2"))
@@ -122,7 +122,7 @@ test_that("autoplot draws the same data with ggplot2, also in a space of levels 
   expect_error(ggplot2::autoplot(searched(), wich = "map"), "wich", class = "gpbandits_error")
 })
 
-test_that("the progress of autoplot has every evaluation in its place", {
+test_that("the progress of autoplot() has every evaluation at its position", {
   skip_if_not_installed("ggplot2")
   set.seed(3)
   found <- minimize_bandit(function(p) if (p[["x"]] > 0.7) stop("broke") else (p[["x"]] - 0.4)^2, list(x = c(0, 1)), 12,
@@ -151,7 +151,7 @@ words_of <- function(draw) {
   sub("^\\((.*)\\) Tj$", "\\1", said)
 }
 
-test_that("levels have their names in slices and maps, and nothing lies between them", {
+test_that("levels have their names in slices and maps, and nothing is drawn between them", {
   set.seed(1)
   space <- search_space(u = c(0, 1), rule = factor(c("gini", "entropy", "error"), c("gini", "entropy", "error")),
                         size = param_factor(c(5, 1, 25)), prune = param_logical())
@@ -181,7 +181,7 @@ test_that("levels have their names in slices and maps, and nothing lies between 
   expect_identical(built$layout$panel_params[[1]]$y$get_labels(), c("gini", "entropy", "error"))
 })
 
-test_that("arms and points played stand at whole numbers, with their names", {
+test_that("arms and evaluated points are at integers, with their names", {
   b <- gp_ucb(data.frame(x = c(0.1, 0.5, 0.9), row.names = c("low", "mid", "high")), kernel_se(0.3), 0.01)
   b$add(arm = 1:3, reward = c(1, 2, 1))
   expect_true(all(c("low", "mid", "high") %in% words_of(function() plot(b, type = "arms"))))
@@ -192,7 +192,7 @@ test_that("arms and points played stand at whole numbers, with their names", {
   expect_identical(named_axis(NULL, 40)$at, c(1, 10, 20, 30, 40))
 })
 
-test_that("a disaster at first leaves the progress within its axis", {
+test_that("a very bad first reward leaves the progress within its axis", {
   set.seed(2)
   first <- TRUE
   found <- minimize_bandit(function(p) {

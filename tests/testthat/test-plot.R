@@ -3,7 +3,7 @@ refused <- function(code, argument = NULL) {
   if (!is.null(argument)) expect_identical(error$argument, argument)
 }
 
-# Draws on a device of its own and returns what the plot returned.
+# Draws on a separate device and returns the plot's result.
 draw <- function(code) {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -65,14 +65,14 @@ test_that("every kind of bandit is drawn, and neither it nor the random numbers 
   }
 })
 
-test_that("plotting leaves no random state where there was none", {
+test_that("plotting creates no random state where there was none", {
   bandit <- bandits()$thompson
   rm(".Random.seed", envir = globalenv())
   draw(plot(bandit))
   expect_false(exists(".Random.seed", envir = globalenv(), inherits = FALSE))
 })
 
-test_that("the next choice is the one that the bandit then makes; random ones are not marked", {
+test_that("the marked next choice is the one that the bandit then makes; random ones are not marked", {
   all <- bandits()
   for (name in names(all)) {
     shown <- attr(draw(plot(all[[name]])), "next_choice")
@@ -85,7 +85,7 @@ test_that("the next choice is the one that the bandit then makes; random ones ar
   expect_null(attr(draw(plot(all$ucb, next_choice = FALSE)), "next_choice"))
 })
 
-test_that("the band is the policy's width where it has one, two sd elsewhere, or what is asked for", {
+test_that("the band has the policy's width if it has one, two sd otherwise, or the given width", {
   all <- bandits()
   n <- length(x)
   t <- 9
@@ -99,7 +99,7 @@ test_that("the band is the policy's width where it has one, two sd elsewhere, or
   expect_match(label(all$improvement, NULL), "2 sd")
 })
 
-test_that("the kind of picture fits the domain", {
+test_that("the default type of plot fits the domain", {
   all <- bandits()
   kind <- function(bandit, type = "auto") plot_data_type(bandit$config, type)
   expect_identical(kind(all$ucb), "curve")
@@ -108,7 +108,7 @@ test_that("the kind of picture fits the domain", {
   expect_identical(kind(all$few), "arms")
   expect_identical(kind(all$few, "curve"), "curve")
   expect_identical(kind(all$inputs3), "arms")
-  # Arms of two inputs that are no grid are a map of points; few of them, or a line, have more to tell as arms.
+  # Arms of two inputs that are no grid are a map of points; few of them, or a line, are drawn as arms.
   expect_identical(kind(gp_ucb(grid[-3, ], kernel_se(1), 0.01)), "map")
   expect_identical(kind(gp_ucb(grid[c(1:35, 1), ], kernel_se(1), 0.01)), "map")
   expect_identical(kind(gp_ucb(grid[c(1, 9, 12), ], kernel_se(1), 0.01)), "arms")
@@ -121,7 +121,7 @@ test_that("the kind of picture fits the domain", {
   refused(draw(plot(all$ucb, type = "map")), "type")
 })
 
-test_that("the truth is taken as numbers or as a function", {
+test_that("the truth can be numbers or a function", {
   all <- bandits()
   expect_identical(draw(plot(all$ucb, truth = f))$truth, f(x))
   expect_identical(draw(plot(all$ucb, truth = f(x)))$truth, f(x))
@@ -133,7 +133,7 @@ test_that("the truth is taken as numbers or as a function", {
   refused(draw(plot(all$ucb, truth = "f")), "truth")
 })
 
-test_that("with contexts a slice is drawn, with that context's queries", {
+test_that("with contexts a slice is drawn, with the queries in that context", {
   bandit <- gp_bandit(x, kernel_se(0.3), 0.01, policy_ucb(width_constant(2)), contexts = contexts)
   first <- draw(plot(bandit))
   expect_equal(first$mean, rep(0, length(x)))
@@ -170,7 +170,7 @@ test_that("boxes are drawn on a grid of the posterior", {
   expect_identical(nrow(draw(plot(deep, type = "arms"))), 2L)
 })
 
-test_that("logarithmic inputs have logarithmic axes, whole-number inputs whole values", {
+test_that("logarithmic inputs have logarithmic axes, integer inputs integer values", {
   skip_on_cran()
   domain <- box_domain(c(cost = 1e-2, depth = 1), c(1e2, 12), integer = "depth", log = "cost")
   box <- gp_bandit(domain, kernel_se(1), 0.01, policy_ucb(width_constant(2)))
@@ -189,7 +189,7 @@ test_that("logarithmic inputs have logarithmic axes, whole-number inputs whole v
   for (bandit in list(box, line)) expect_silent(draw(ggplot2::ggplotGrob(ggplot2::autoplot(bandit, resolution = 15))))
 })
 
-test_that("runs: the curves are the ledger's, bounds follow the quantity", {
+test_that("in plots of runs the curves are those of the regret log, and bounds follow the quantity", {
   run <- played(gp_ucb(x, kernel, 0.01), cbind(f(x), -f(x)), 40, change_points = 20)
   data <- as.data.frame(run)
   rounds <- 1:40
@@ -217,7 +217,7 @@ comparison <- function(replications = 3, rounds = 30, every = 1) {
                   bandit_problem(x, f(x), noise = 0.1), rounds, replications, seed = 2, every = every)
 }
 
-test_that("comparisons: mean and standard error are those of summary()", {
+test_that("in plots of comparisons mean and standard error are those of summary()", {
   both <- comparison()
   for (column in c("average_regret", "cumulative_regret", "simple_regret")) {
     data <- draw(plot(both, column, bands = 2))
@@ -235,7 +235,7 @@ test_that("comparisons: mean and standard error are those of summary()", {
   refused(draw(plot(both, colour = "red")), "colour")
 })
 
-test_that("thinning keeps the ends and the order", {
+test_that("thinning keeps the first and last round and the order", {
   for (log in c(FALSE, TRUE)) {
     at <- thinned(1:30000, 1000, log)
     expect_equal(range(at), c(1, 30000))
@@ -245,7 +245,7 @@ test_that("thinning keeps the ends and the order", {
   }
 })
 
-test_that("graphical parameters are as before, and bad frames are refused", {
+test_that("graphical parameters are restored, and invalid limits of axes are errors", {
   all <- bandits()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -271,7 +271,7 @@ test_that("graphical parameters are as before, and bad frames are refused", {
   refused(plot(all$ucb, truht = f), "truht")
 })
 
-test_that("rewards from before a restart are told from those after it", {
+test_that("rewards from before a restart look different from those after it", {
   bandit <- gp_ucb(x, kernel, 0.01, changes = change_oracle(8, explore = 0))
   played(bandit, f(seq_along(x) / length(x)), 8, delay = 3)
   bandit$add(arm = 3, reward = 1)
@@ -281,7 +281,7 @@ test_that("rewards from before a restart are told from those after it", {
   draw(plot(bandit))
 })
 
-test_that("autoplot draws the same data with ggplot2", {
+test_that("autoplot() draws the same data with ggplot2", {
   skip_on_cran()
   skip_if_not_installed("ggplot2")
   for (class in c("GPBandit", "bandit_run", "bandit_comparison")) {
@@ -325,7 +325,7 @@ test_that("autoplot draws the same data with ggplot2", {
   refused(ggplot2::autoplot(comparison(), "action"), "type")
 })
 
-test_that("a bandit that does not know its rewards' scale yet is drawn, or says what it cannot draw", {
+test_that("a bandit without a scale of its rewards is drawn, or an error states the reason", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   drawn <- function(b, type, how) tryCatch({
@@ -349,7 +349,7 @@ test_that("a bandit that does not know its rewards' scale yet is drawn, or says 
   expect_true(drawn(b, "auto", ggplot2::autoplot))
 })
 
-test_that("slices of comparisons go along the arms that there are, and nowhere else", {
+test_that("slices of comparisons have values at the existing arms only", {
   arms <- seq(0, 1, length.out = 6)
   duels <- gp_bandit(arms, kernel_se(0.3, 4), policy = policy_duel(2), rewards = rewards_preferences())
   duels$observe(duels$suggest(2)$id, prefer = 1)
@@ -361,7 +361,7 @@ test_that("slices of comparisons go along the arms that there are, and nowhere e
   for (type in c("slices", "sd")) expect_error(draw(plot(recipes, type = type)), "`type`.*arms", class = "gpbandits_error")
 })
 
-# Boreholes: 60 points that are no grid, some with several readings, one pending, one without a reading.
+# Boreholes: 60 points that are no grid, some with several measurements, one pending, one without any.
 boreholes <- function() {
   set.seed(8)
   points <- data.frame(lon = runif(60, 16.2, 16.6), lat = runif(60, 48.1, 48.3))
@@ -371,7 +371,7 @@ boreholes <- function() {
   b
 }
 
-test_that("scattered arms are a map of points: a row for each arm, with its plays and what is pending", {
+test_that("scattered arms are a map of points: a row for each arm, with its plays and pending queries", {
   b <- boreholes()
   plot_data <- bandit_plot_data(b, NULL, NULL, "auto", NULL, TRUE, NULL)
   expect_identical(plot_data$type, "map")
@@ -386,7 +386,7 @@ test_that("scattered arms are a map of points: a row for each arm, with its play
   expect_identical(which(points$pending), 51L)
   # A grid has an image instead.
   expect_false(bandit_plot_data(bandits()$map, NULL, NULL, "auto", NULL, TRUE, NULL)$scattered)
-  # What is returned is what other pictures of arms return.
+  # The result is that of other plots of arms.
   shown <- draw({
     before <- par(no.readonly = TRUE)
     data <- plot(b, truth = function(m) m[, "lon"])
@@ -398,7 +398,7 @@ test_that("scattered arms are a map of points: a row for each arm, with its play
   expect_identical(attr(shown, "next_choice")$arm, b$suggest()$arm)
 })
 
-test_that("the colours of points rise with their values", {
+test_that("the colours of points increase with their values", {
   colours <- colours_of_values(c(3, NA, -1, 1, 1.001))
   scale <- surface_colours(100)
   expect_identical(colours[c(1, 3)], scale[c(100, 1)])
@@ -407,7 +407,7 @@ test_that("the colours of points rise with their values", {
   expect_length(unique(colours_of_values(rep(2, 5))), 1)
 })
 
-test_that("autoplot of scattered arms has a panel each for mean and sd, with axes named like the columns", {
+test_that("autoplot() of scattered arms has a panel each for mean and sd, with axes named like the columns", {
   skip_on_cran()
   skip_if_not_installed("ggplot2")
   b <- boreholes()
@@ -428,7 +428,7 @@ test_that("autoplot of scattered arms has a panel each for mean and sd, with axe
   expect_identical(as.character(rings[[2]]$panel), c("posterior mean", "posterior sd"))
 })
 
-test_that("a map says of a minimum what it is, with ggplot2 as without", {
+test_that("a map labels a minimum as such, with and without ggplot2", {
   skip_on_cran()
   skip_if_not_installed("ggplot2")
   b <- gp_ucb(grid, kernel_se(c(2, 1)), 0.01, outputs = scale_outputs("minimize"))
@@ -437,7 +437,7 @@ test_that("a map says of a minimum what it is, with ggplot2 as without", {
   expect_true("smallest mean" %in% unlist(kinds))
 })
 
-# Every picture that a type allows is drawn, without R's own errors or warnings; others are refused in our words.
+# Every plot that a type allows is drawn, without R's own errors or warnings; others are gpbandits_errors.
 drawn_of <- function(bandit) {
   for (type in c("auto", "curve", "map", "arms", "slices", "sd")) {
     base <- try_picture(draw(plot(bandit, type = type)))
@@ -453,7 +453,7 @@ try_picture <- function(code) tryCatch({
   "drawn"
 }, gpbandits_error = function(e) "refused", error = conditionMessage, warning = conditionMessage)
 
-test_that("inputs of a single value, one arm, one reward and equal rewards make pictures", {
+test_that("inputs of a single value, one arm, one reward and equal rewards can be plotted", {
   skip_on_cran()
   spaces <- list(three = search_space(m = param_integer(2, 2), n = c(0, 3), o = c(0, 1)),
                  whole_and_level = search_space(m = param_integer(2, 2), n = c("a", "b")),
@@ -487,7 +487,7 @@ test_that("a map of one column, or one row, is an image of one cell each", {
   })
 })
 
-test_that("a search makes every picture that it has, of inputs of a single value and of equal rewards", {
+test_that("every plot of a search works with inputs of a single value and equal rewards", {
   skip_on_cran()
   set.seed(1)
   found <- list(maximize_bandit(function(p) p[["n"]], search_space(m = param_integer(2, 2), n = c(0, 3)), 6),
@@ -507,7 +507,7 @@ test_that("`type` is the second argument of every method of plot() and autoplot(
   for (name in methods) expect_identical(names(formals(get(name, space)))[2], "type", info = name)
 })
 
-test_that("the picture of a regression is a curve, or fitted values", {
+test_that("the plot of a regression is a curve, or fitted values", {
   one <- gp_regression(x, f(x), kernel_se(0.2), 0.01)
   two <- gp_regression(cbind(a = x, b = rev(x)^2), f(x), kernel_se(0.2), 0.01)
   expect_named(draw(plot(one)), names(draw(plot(one, "curve"))))

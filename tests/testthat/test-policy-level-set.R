@@ -1,4 +1,4 @@
-# Straddles: choices against the formulas, and the promise about wrong labels.
+# Straddles: choices against the formulas, and the bound for wrong labels.
 
 ref_score_straddle <- function(mean, sd, level, z, least) pmax(z * sd - abs(mean - level), least)
 
@@ -9,7 +9,7 @@ tiny_straddle <- function(random) {
   b
 }
 
-test_that("the straddles of the tiny example are the specification's", {
+test_that("the straddles equal those of the worked example", {
   tiny <- ref_tiny()
   fixed <- ref_score_straddle(tiny$mean, tiny$sd, 0.4, 1.96, -Inf)
   expect_equal(fixed[c(2, 4)], c(.538999, .868335), tolerance = 1e-5)
@@ -42,7 +42,7 @@ for (random in c(TRUE, FALSE)) {
   })
 }
 
-test_that("on a box the straddle is that of a fine grid", {
+test_that("on a box the straddle equals that of a fine grid", {
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_straddle(0.2, random = FALSE))
   b$add(x = cbind(c(0.1, 0.35, 0.6, 0.95)), reward = sin(5 * c(0.1, 0.35, 0.6, 0.95)))
   p <- b$posterior(x = cbind(seq(0, 1, length.out = 4001)))
@@ -52,7 +52,7 @@ test_that("on a box the straddle is that of a fine grid", {
             max(ref_score_straddle(p$mean, p$sd, 0.2, 1.96, -Inf)) - 1e-5)
 })
 
-test_that("the expected loss of labels is nowhere above the bound, averaged over rounds", {
+test_that("the expected loss of labels, averaged over rounds, is nowhere above the bound", {
   n <- 30
   rounds <- 25
   x <- seq(0, 1, length.out = n)

@@ -1,5 +1,5 @@
-# Parts without a bound of their own, or with one from elsewhere: knowledge gradient, cost, local penalisation,
-# repeats, clipped rewards, StableOpt. Formulas against the specification's numbers and the oracle.
+# Parts without a separate bound, or with one from elsewhere: knowledge gradient, cost, local penalisation,
+# repeats, clipped rewards, StableOpt. Formulas against the worked example's numbers and the reference.
 
 with_tiny <- function(policy, ...) {
   tiny <- ref_tiny()
@@ -17,14 +17,14 @@ ref_knowledge_gradient <- function(p, noise, z = seq(-9, 9, length.out = 6001)) 
   }, 0)
 }
 
-test_that("the knowledge gradient of the tiny example is the specification's and is played", {
+test_that("the knowledge gradient equals that of the worked example, and its maximiser is selected", {
   tiny <- ref_tiny()
   gain <- ref_knowledge_gradient(tiny, tiny$noise)
   expect_equal(gain, c(0, .070596, 0, .040148, 0), tolerance = 1e-4)
   expect_equal(with_tiny(policy_kg())$suggest()$arm, 2)
 })
 
-test_that("choices of the knowledge gradient are the oracle's", {
+test_that("choices of the knowledge gradient equal the reference's", {
   set.seed(411)
   x <- sort(runif(15))
   K <- ref_kernel_matern(2.5, 0.2)(x)
@@ -43,7 +43,7 @@ test_that("choices of the knowledge gradient are the oracle's", {
   }
 })
 
-test_that("on a box the knowledge gradient plays a candidate", {
+test_that("on a box the knowledge gradient selects a candidate", {
   b <- gp_bandit(box_domain(0, 1), kernel_se(0.2), 0.01, policy_kg())
   first <- b$suggest()
   expect_gt(first$x1, 0)
@@ -51,7 +51,7 @@ test_that("on a box the knowledge gradient plays a candidate", {
   expect_false(b$suggest()$x1 == first$x1)
 })
 
-test_that("expected improvement per cost is the specification's", {
+test_that("expected improvement per cost equals that of the worked example", {
   tiny <- ref_tiny()
   ei <- ref_score_ei(tiny$mean, tiny$sd, max(tiny$mean[tiny$rows]))
   expect_equal(ei, c(0, .077082, .039669, .019185, 0), tolerance = 1e-4)
@@ -61,7 +61,7 @@ test_that("expected improvement per cost is the specification's", {
                which.max(ei / cost))
 })
 
-test_that("a cost is asked for in every round, over arms as over a box", {
+test_that("a cost function is called in every round, over arms and on a box", {
   x <- seq(0, 1, length.out = 5)
   for (contexts in list(NULL, cbind(z = 0:1), 1)) {
     dear <- 1
@@ -82,7 +82,7 @@ test_that("a cost is asked for in every round, over arms as over a box", {
   }
 })
 
-test_that("on a box expected improvement per cost is that of a fine grid", {
+test_that("on a box expected improvement per cost equals that of a fine grid", {
   x <- c(0.1, 0.35, 0.6, 0.95)
   cost <- function(x) exp(3 * x[, "x"])
   domain <- box_domain(c(x = 0.01), c(x = 1), log = "x")
@@ -98,7 +98,7 @@ test_that("on a box expected improvement per cost is that of a fine grid", {
   expect_gt(ours, max(score) - 1e-4)
 })
 
-test_that("costs that are no costs are refused", {
+test_that("invalid costs are errors", {
   expect_error(policy_ei(cost = 3), class = "gpbandits_error")
   for (cost in list(function(x) -1, function(x) "a", function(x) stop("no"), function(x) rep(0, nrow(x)))) {
     for (domain in list(1:3, box_domain(0, 1))) {
@@ -117,7 +117,7 @@ test_that("costs that are no costs are refused", {
 ref_penalty <- function(x, centre, mean, sd, top, lipschitz) stats::pnorm((lipschitz * abs(x - centre) - top +
                                                                            mean) / sd)
 
-test_that("penalties of the tiny example are the specification's", {
+test_that("penalties equal those of the worked example", {
   tiny <- ref_tiny()
   penalty <- ref_penalty(tiny$x, 0.25, tiny$mean[2], tiny$sd[2], max(tiny$mean), 3)
   expect_equal(penalty, c(.866307, .280408, .866307, .997444, .999996), tolerance = 1e-5)
@@ -128,7 +128,7 @@ test_that("penalties of the tiny example are the specification's", {
   expect_equal(b$suggest()$arm, which.max(ei * penalty))
 })
 
-test_that("penalised choices are the oracle's, for scores that may be negative too", {
+test_that("penalised choices equal the reference's, also for acquisition values that may be negative", {
   set.seed(412)
   x <- sort(runif(20))
   K <- ref_kernel_se(0.2)(x)
@@ -150,7 +150,7 @@ test_that("penalised choices are the oracle's, for scores that may be negative t
   }
 })
 
-test_that("on a box a penalised batch is spread, and climbs its own score", {
+test_that("on a box a penalised batch is spread, and maximises its own acquisition function", {
   b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 0.01, policy_ei(), pending = pending_penalize())
   set.seed(413)
   b$add(x = matrix(runif(20), 10), reward = runif(10))
@@ -160,7 +160,7 @@ test_that("on a box a penalised batch is spread, and climbs its own score", {
   expect_output(print(pending_penalize()), "penalised")
 })
 
-test_that("repeats play each choice as often as the specification says", {
+test_that("repeats select each choice as often as the worked example", {
   b <- with_tiny(policy_repeats(policy_ucb(width_constant(2)), 2))
   expect_equal(pmax(1, floor(3 * 0.01 / ref_tiny()$sd^2)), c(3, 1, 3, 1, 3))
   expect_equal(b$suggest()$arm, 2)
@@ -194,7 +194,7 @@ test_that("repeats play each choice as often as the specification says", {
   expect_error(policy_repeats(3), class = "gpbandits_error")
 })
 
-test_that("clipped rewards and their width are the specification's", {
+test_that("clipped rewards and their width equal those of the worked example", {
   clip <- rewards_robust(moment = 1, rounds = 100)
   expect_equal(clip$b, 100^(1 / 4))
   tiny <- ref_tiny()
@@ -228,7 +228,7 @@ test_that("clipped rewards and their width are the specification's", {
 
 ref_least_nearby <- function(value, near) apply(near, 1, function(row) min(value[row]))
 
-test_that("StableOpt of the tiny example is the specification's", {
+test_that("StableOpt equals the worked example", {
   tiny <- ref_tiny()
   b <- stable_opt(tiny$x, kernel_se(0.3), tiny$noise, radius = 0.25)
   b$add(arm = tiny$rows, reward = tiny$y)
@@ -239,7 +239,7 @@ test_that("StableOpt of the tiny example is the specification's", {
   expect_equal(b$best()$arm, which.max(ref_least_nearby(tiny$mean - 2 * tiny$sd, near)))
 })
 
-test_that("choices of StableOpt are the oracle's, in two inputs", {
+test_that("choices of StableOpt equal the reference's, in two inputs", {
   set.seed(415)
   x <- ref_random_inputs(30, 2)
   K <- ref_kernel_se(0.3)(x)

@@ -1,4 +1,4 @@
-# Beliefs about where the optimum lies: piBO for EI, and what is added to UCB and Thompson sampling.
+# Priors over the optimum: piBO for EI, and the term that is added to UCB and Thompson sampling.
 
 arms <- data.frame(x = 0:4 / 4)
 tiny <- function(policy) {
@@ -11,7 +11,7 @@ with_prior <- function(policy, prior, strength = 10) {
 }
 log_pi <- function(x, m, s) pmax(-((x - m) / s)^2 / 2 + min(((arms$x - m) / s)^2) / 2, log(1e-12))
 
-test_that("scores are the formula's: EI in logarithms, UCB in prior standard deviations", {
+test_that("acquisition values equal the formula: EI in logarithms, UCB in prior standard deviations", {
   prior <- prior_normal(x = c(0.8, 0.1))
   b <- tiny(with_prior(policy_ei(), prior))
   p <- b$posterior()
@@ -25,10 +25,10 @@ test_that("scores are the formula's: EI in logarithms, UCB in prior standard dev
   }
 })
 
-test_that("the extra of UCB's bound: the specification's number, and what is added is never more", {
+test_that("the extra term of UCB's bound equals the worked example, and the added term is never larger", {
   # max pi is at 0.75, x* = 0.5.
   expect_equal((1 + log(50)) * 0.25^2 / (2 * 0.2^2), 3.8375, tolerance = 1e-4)
-  # Rounds in which the interval holds: regret <= 2 w sd + what is added at x*.
+  # Rounds in which the interval holds: regret <= 2 w sd + the added term at x*.
   set.seed(1)
   arms <- data.frame(x = 0:20 / 20)
   f <- sin(6 * arms$x)
@@ -48,7 +48,7 @@ test_that("the extra of UCB's bound: the specification's number, and what is add
   expect_lte(added, (2 + log(40)) * -density[star])
 })
 
-test_that("gp_bandit() and its presets take a prior over the optimum: the specification's moves, from arm 2 to arm 4", {
+test_that("with a prior over the optimum gp_bandit() and its presets make the choices of the worked example", {
   choice <- function(policy, ...) {
     b <- gp_bandit(arms, kernel_se(0.3), 0.01, policy, ...)
     b$add(arm = c(1, 3, 5), reward = c(0.2, 1, -0.3))
@@ -71,14 +71,14 @@ test_that("gp_bandit() and its presets take a prior over the optimum: the specif
                class = "gpbandits_error")
 })
 
-test_that("n counts what was asked, also before rewards are in", {
+test_that("n counts the queries, also those without rewards", {
   b <- tiny(with_prior(policy_ucb(width_constant(1)), prior_normal(x = c(0.25, 0.1))))
   p <- b$posterior()
   asked <- suppressWarnings(b$suggest(6))$arm
   expect_identical(asked, vapply(3:8, function(n) which.max(p$mean + p$sd + log_pi(arms$x, 0.25, 0.1) / n), 1L))
 })
 
-test_that("a flat prior is as none, bit by bit", {
+test_that("a constant prior has no effect, to the bit", {
   f <- function(x) -(x[["a"]] - 0.3)^2 - x[["b"]]
   run <- function(...) {
     set.seed(2)
@@ -89,7 +89,7 @@ test_that("a flat prior is as none, bit by bit", {
   expect_identical(run(prior_optimum = function(x) rep(-3, nrow(x))), plain)
 })
 
-test_that("half of the design is drawn from it, its mode first, and the search goes there", {
+test_that("half of the design is drawn from the prior, its mode first, and the search goes there", {
   space <- search_space(temp = c(20, 80), solvent = c("water", "ethanol", "hexane"), hot = c(TRUE, FALSE),
                         rate = param_real(1e-3, 1, log = TRUE), where = ~ temp <= 79)
   prior <- prior_normal(temp = c(75, 4), solvent = c(water = 8), hot = c("TRUE" = 20), rate = c(0.1, 0.02))
@@ -108,7 +108,7 @@ test_that("half of the design is drawn from it, its mode first, and the search g
   expect_identical(from_json(as_json(b))$history(), b$history())
 })
 
-test_that("a prior far off the space draws the design at the side that is nearer to it", {
+test_that("a prior far outside the space draws the design at the nearest side", {
   for (mean in c(-400, 500, 1e6)) for (sd in c(5, 0.05)) {
     set.seed(1)
     b <- auto_bandit(list(temp = c(20, 80), b = c(0, 1)), prior_optimum = prior_normal(temp = c(mean, sd)),
@@ -131,7 +131,7 @@ test_that("a prior far off the space draws the design at the side that is nearer
   }
 })
 
-test_that("all doors take it, and say what is wrong", {
+test_that("all functions with prior_optimum accept it, and invalid ones are errors", {
   f <- function(x) (x[["a"]] - 0.6)^2
   set.seed(4)
   found <- minimize_bandit(f, list(a = c(0, 1)), evaluations = 8,
@@ -157,7 +157,7 @@ test_that("all doors take it, and say what is wrong", {
   }
 })
 
-test_that("a policy of one's own sees the points where it has a fourth argument", {
+test_that("a custom policy gets the points if it has a fourth argument", {
   own <- policy_function(function(mean, sd, round, x) mean + sd - 3 * abs(x[, "x"] - 0.25))
   b <- tiny(own)
   p <- b$posterior()

@@ -1,4 +1,4 @@
-# Each policy's choice at each round is the oracle's.
+# Each policy's choice at each round is the reference's.
 
 policy_pairs <- function() {
   list(
@@ -47,7 +47,7 @@ for (name in names(policy_pairs())) {
   })
 }
 
-test_that("the incumbent of EI and PI counts pending queries as played", {
+test_that("the incumbent of EI and PI includes pending queries", {
   K <- ref_kernel_se(0.2)(1:6 / 6)
   for (name in c("ei", "pi")) {
     pair <- policy_pairs()[[name]]
@@ -58,7 +58,7 @@ test_that("the incumbent of EI and PI counts pending queries as played", {
   }
 })
 
-test_that("what is within 1e-9 prior sds of the best is tied, and the first arm has it", {
+test_that("values within 1e-9 prior sds of the best are tied, and the first arm is selected", {
   first_arm <- function(policy, mean, variance = rep(1, 3), noise = 0.1) {
     b <- gp_bandit(1:3, kernel_matrix(diag(variance)), noise, policy, mean = mean)
     b$suggest()$arm
@@ -69,7 +69,7 @@ test_that("what is within 1e-9 prior sds of the best is tied, and the first arm 
     expect_equal(first_arm(policy, near), 1)
     expect_equal(first_arm(policy, far), 3)
   }
-  # Prior sds of 100: what was apart is now tied.
+  # Prior sds of 100: values that differed are now tied.
   for (policy in list(policy_mean(), policy_ucb(width_constant(1)))) {
     expect_equal(first_arm(policy, 40 * far, rep(1e4, 3)), 1)
     expect_equal(first_arm(policy, 400 * far, rep(1e4, 3)), 3)
@@ -91,7 +91,7 @@ test_that("EI still orders the arms where its values underflow", {
   }
 })
 
-test_that("Thompson draws come from the joint posterior", {
+test_that("draws of Thompson sampling come from the joint posterior", {
   x <- c(0, 0.12, 0.3, 0.33, 0.8)
   K <- ref_kernel_se(0.3)(x)
   data <- list(rows = c(1, 3, 5, 3), y = c(0.2, 0.5, -0.3, 0.7))
@@ -106,11 +106,11 @@ test_that("Thompson draws come from the joint posterior", {
   # Pending queries are ignored: a batch is a sample of choices from one posterior.
   seen <- tabulate(b$suggest(n = 4000)$arm, 5)
   expect_gt(stats::chisq.test(seen, p = joint)$p.value, tol$p_value)
-  # Independent marginals would be told apart.
+  # Independent marginals would be detected.
   expect_lt(stats::chisq.test(seen, p = apart)$p.value, tol$p_value)
 })
 
-test_that("joint draws have the posterior's mean and covariance, whatever the parts", {
+test_that("joint draws have the posterior's mean and covariance, for all parts", {
   for (seed in seq_len(by_level(3, 20))) {
     set.seed(210 + seed)
     n <- sample(3:8, 1)
@@ -134,14 +134,14 @@ test_that("joint draws have the posterior's mean and covariance, whatever the pa
   }
 })
 
-test_that("uniform play is uniform", {
+test_that("uniform sampling is uniform", {
   b <- gp_bandit(1:7, kernel_se(1), 0.1, policy_uniform())
   set.seed(205)
   arms <- b$suggest(n = 3500)$arm
   expect_gt(stats::chisq.test(tabulate(arms, 7))$p.value, tol$p_value)
 })
 
-test_that("the reference for max-value entropy search has the specification's numbers", {
+test_that("the reference for max-value entropy search equals the worked example", {
   mean <- c(.200848, .730445, .988453, .401110, -.294182)
   sd <- c(.099469, .443594, .099435, .443594, .099469)
   quartiles <- vapply(c(0.25, 0.5, 0.75), ref_max_quantile, 0, mean = mean, sd = sd)
@@ -149,7 +149,7 @@ test_that("the reference for max-value entropy search has the specification's nu
   expect_equal(ref_max_entropy(mean, sd, c(1.2, 1.6)), c(0, .190790, .030863, .063799, 0), tolerance = 1e-4)
 })
 
-test_that("max-value entropy search plays the oracle's arms, with delays too", {
+test_that("max-value entropy search selects the reference's arms, also with delays", {
   set.seed(206)
   x <- sort(runif(15))
   K <- ref_kernel_se(0.2)(x)
@@ -195,7 +195,7 @@ test_that("on a box with one input the entropy of the choice is the largest on a
   }
 })
 
-test_that("a policy of one's own plays what its function says, first of ties", {
+test_that("a custom policy selects the maximum of its function, the first of ties", {
   set.seed(208)
   x <- sort(runif(20))
   K <- ref_kernel_se(0.2)(x)
@@ -211,7 +211,7 @@ test_that("a policy of one's own plays what its function says, first of ties", {
   expect_equal(last$suggest()$arm, 20)
 })
 
-test_that("a policy of one's own survives saving, and equals the built-in one on a box", {
+test_that("a custom policy survives saving, and equals the built-in one on a box", {
   factor <- 1.7
   make <- function(policy) gp_bandit(box_domain(c(0, 0), c(1, 2)), kernel_matern(2.5, 0.5), 0.01, policy)
   b <- make(policy_function(function(mean, sd, round) mean + factor * sd))
@@ -223,13 +223,13 @@ test_that("a policy of one's own survives saving, and equals the built-in one on
     expect_identical(again$suggest(), q)
     expect_equal(q, twin$suggest(), tolerance = 1e-4)
     b$observe(q$id, f(q))
-    # The same points, so that their lives do not part.
+    # The same points, so that the runs stay equal.
     twin <- make(policy_ucb(width_constant(1.7)))
     twin$add(x = as.matrix(b$history()[c("x1", "x2")]), reward = b$history()$reward)
   }
 })
 
-test_that("functions that are no scores are refused and change nothing", {
+test_that("functions with invalid acquisition values are errors that change nothing", {
   b <- function(f) gp_bandit(1:5, kernel_se(1), 0.1, policy_function(f))
   for (f in list(function(mean, sd, round) 1, function(mean, sd, round) mean * NaN,
                  function(mean, sd, round) stop("no"), function(mean, sd, round) "a")) {
@@ -242,7 +242,7 @@ test_that("functions that are no scores are refused and change nothing", {
   expect_error(policy_mes(0), class = "gpbandits_error")
 })
 
-test_that("a bandit that was made again chooses as the one that has lived, to the bit", {
+test_that("a restored bandit makes the choices of the original, to the bit", {
   skip_on_cran()
   own <- function(mean, sd, round) mean + 2 * sd
   policies <- list(ucb = policy_ucb(width_constant(1.7)), ts = policy_ts(width_constant(1)), ei = policy_ei(),
@@ -265,7 +265,7 @@ test_that("a bandit that was made again chooses as the one that has lived, to th
   }
 })
 
-test_that("so does one whose pending queries push others away", {
+test_that("so does one with local penalisation", {
   bandit <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.4), 0.02, policy_pims(), mean = 0.1, engine = "lowrank",
                       pending = pending_penalize())
   for (t in 1:12) {

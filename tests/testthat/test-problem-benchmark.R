@@ -12,7 +12,7 @@ central_gradient <- function(f, x, h = 1e-6) {
   }, 0)
 }
 
-test_that("the stated optimum is the value at every stated optimiser, which lies in the box", {
+test_that("the stated optimum is the value at every stated optimiser, which is in the box", {
   for (case in cases()) {
     value <- case$f(case$optimiser)
     expect_lt(max(abs(value - case$optimum)), 4e-15 * max(1, abs(case$optimum)) * case$dimension, label = case$name)
@@ -21,7 +21,7 @@ test_that("the stated optimum is the value at every stated optimiser, which lies
   }
 })
 
-test_that("the gradient vanishes at the optimisers and the value falls around them", {
+test_that("the gradient vanishes at the optimisers and the value decreases around them", {
   set.seed(1)
   for (case in cases()) {
     for (i in seq_len(nrow(case$optimiser))) {
@@ -35,7 +35,7 @@ test_that("the gradient vanishes at the optimisers and the value falls around th
   }
 })
 
-test_that("optimisers are right to machine precision where a curvature pins them down", {
+test_that("optimisers are correct to machine precision where the curvature determines them", {
   for (name in c("hartmann3", "hartmann6", "six_hump_camel", "styblinski_tang", "michalewicz")) {
     case <- benchmark_function(name)
     x <- case$optimiser[1, ]
@@ -64,7 +64,7 @@ test_that("no better value is found, and a search reaches the stated one", {
   }
 })
 
-test_that("values agree with ones worked out by hand", {
+test_that("values agree with those computed by hand", {
   expect_equal(benchmark_function("rosenbrock")$f(c(-1.2, 1)), -24.2)
   expect_equal(benchmark_function("branin")$f(c(0, 0)), -(36 + 10 * (1 - 1 / (8 * pi)) + 10))
   expect_equal(benchmark_function("goldstein_price")$f(rbind(c(0, 0), c(1, 1))), -c(600, 1876))
@@ -89,7 +89,7 @@ test_that("published optima come out", {
   expect_equal(benchmark_function("michalewicz", 10)$optimum, 9.66015, tolerance = 1e-6)
 })
 
-test_that("input forms agree and bad input is refused", {
+test_that("all forms of input agree, and invalid input is an error", {
   camel <- benchmark_function("six_hump_camel")
   x <- rbind(c(1, 2), c(-1, 0))
   expect_identical(camel$f(x), camel$f(as.data.frame(x)))

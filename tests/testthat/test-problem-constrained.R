@@ -24,7 +24,7 @@ test_that("the small feasible region is the paper's", {
   expect_identical(unique(benchmark_problem("small_feasible", grid = 9)$constraint_noise[[1]]$draw(9)), 0)
 })
 
-test_that("rates are allocated as described, and the search finds the best", {
+test_that("data rates are allocated as described, and the search finds the best", {
   skip_on_cran()
   box <- benchmark_problem("rate_allocation", grid = NULL)
   f <- box$reward_functions[[1]]
@@ -33,7 +33,7 @@ test_that("rates are allocated as described, and the search finds the best", {
   one <- matrix(c(1, 0, 0, 0), 1)
   expect_equal(f(one), 0.5)
   expect_equal(f(one[, c(2, 1, 3, 4), drop = FALSE]), log(6) / log(11))
-  # The constraint binds: given two rates the last is what the budget leaves.
+  # The constraint binds: given two rates the last is the rest of the budget.
   best <- -Inf
   from <- rbind(c(0, 0, 0), expand.grid(c(0.2, 1.4), c(0.2, 1.4), c(0.2, 1.4)))
   for (i in seq_len(nrow(from))) {
@@ -67,7 +67,7 @@ test_that("grids and utilities are checked", {
   expect_error(benchmark_problem("small_feasible", noisy = NA), class = "gpbandits_error", regexp = "noisy")
 })
 
-test_that("a problem's name is one of two, and settings of the other one are an error", {
+test_that("an unknown problem, and settings of the other one, are errors", {
   expect_error(benchmark_problem("small"), "small_feasible.*rate_allocation", class = "gpbandits_error")
   expect_error(benchmark_problem(), "`name`", class = "gpbandits_error")
   expect_error(benchmark_problem("small_feasible", b = 1:4), "`b`.*rate_allocation", class = "gpbandits_error")

@@ -1,4 +1,4 @@
-# Problems of several outcomes, runs on them, and what is counted.
+# Problems of several outcomes, runs on them, and their regret and violation.
 
 limit_problem <- function(noise = 0, ...) {
   x <- seq(0, 1, length.out = 11)
@@ -9,7 +9,7 @@ limit_bandit <- function(policy = policy_ei(), ...) {
   gp_bandit(seq(0, 1, length.out = 11), kernel_se(0.3), 0.01, policy, outcomes = list(yield = to_maximize(), impurity = at_most(0.25)), ...)
 }
 
-test_that("regret is against the best feasible arm, violations are what limits are exceeded by", {
+test_that("regret is against the best feasible arm, and violations are the amounts beyond limits", {
   x <- seq(0, 1, length.out = 11)
   problem <- limit_problem(list(yield = 0.1, impurity = 0.01))
   expect_equal(problem$optimum, sin(5 * 0.2))
@@ -35,7 +35,7 @@ test_that("regret is against the best feasible arm, violations are what limits a
   expect_lt(again$hard_violation[30], data$hard_violation[30])
 })
 
-test_that("a run is what asking and telling is, also in a store, with delays and contexts", {
+test_that("a run equals suggest() and observe(), also in a store, with delays and contexts", {
   problem <- limit_problem(0.1)
   set.seed(4)
   run <- run_bandit(limit_bandit(), problem, 8)
@@ -64,7 +64,7 @@ test_that("a run is what asking and telling is, also in a store, with delays and
   expect_equal(as.data.frame(stored)$arm, b$history()$arm)
 })
 
-test_that("a box: the best feasible value is searched, minimised objectives are turned", {
+test_that("on a box the best feasible value is searched, and minimised objectives change their sign", {
   problem <- bandit_problem(list(a = c(0, 1), b = c(0, 1)), list(cost = function(p) p[, "a"] + p[, "b"], purity = function(p) p[, "a"] * p[, "b"]),
                             outcomes = list(cost = to_minimize(), purity = at_least(0.25)))
   expect_equal(problem$optimum, -1, tolerance = 1e-4)
@@ -77,7 +77,7 @@ test_that("a box: the best feasible value is searched, minimised objectives are 
   expect_lt(data$simple_regret[12], 0.1)
 })
 
-test_that("several objectives: what is missing of the true front's hypervolume", {
+test_that("with several objectives regret is the missing part of the true front's hypervolume", {
   x <- seq(0, 1, length.out = 21)
   roles <- list(a = to_maximize(), b = to_minimize())
   problem <- bandit_problem(x, data.frame(a = x, b = x^2), outcomes = roles, reference = c(b = 1.5, a = -0.5))
@@ -104,7 +104,7 @@ test_that("several objectives: what is missing of the true front's hypervolume",
   expect_true(all(last$hypervolume_regret[last$bandit == "ehvi"] < last$hypervolume_regret[last$bandit == "mine"]))
 })
 
-test_that("comparisons have violations, and bad problems are refused", {
+test_that("comparisons have violations, and invalid problems are errors", {
   found <- compare_bandits(list(config = function(problem) limit_bandit(policy_ucb(2)), ei = function(problem) limit_bandit()),
                            limit_problem(0.1), 6, 2, 1)
   expect_true(all(c("violation1", "cumulative_violation", "hard_violation") %in% names(as.data.frame(found))))
@@ -125,7 +125,7 @@ test_that("comparisons have violations, and bad problems are refused", {
   expect_error(run_bandit(gp_ei(seq(0, 1, length.out = 11), kernel_se(0.3), 0.01), limit_problem(), 3), "outcomes", class = "gpbandits_error")
 })
 
-test_that("CONFIG's bounds hold, and infeasibility is declared falsely in at most delta of the problems", {
+test_that("CONFIG's bounds hold, and infeasibility is declared wrongly in at most delta of the problems", {
   count <- by_level(25, 200)
   x <- seq(0, 1, length.out = 15)
   delta <- 0.1

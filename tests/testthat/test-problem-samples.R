@@ -3,7 +3,7 @@ factor_error <- function(kernel, x) {
   max(abs(tcrossprod(factor) - kernel_gram(kernel, x)))
 }
 
-test_that("the factor gives the Gram matrix back, of full rank and not", {
+test_that("the factor reproduces the Gram matrix, with full rank and without", {
   x <- seq(0, 1, length.out = 80)
   for (kernel in list(kernel_se(0.2), kernel_matern(0.5, 0.1), kernel_matern(2.5, 0.2, variance = 50), kernel_linear(),
                       kernel_se(0.5) + kernel_periodic(0.3), kernel_rq(1, 0.2) * kernel_linear())) {
@@ -29,7 +29,7 @@ test_that("draws have mean zero and the kernel's covariance", {
   expect_gt(ks.test(draws[3, ], "pnorm", 0, sqrt(2))$p.value, 1e-3)
 })
 
-test_that("draws are reproducible, and nothing rough is added to smooth ones", {
+test_that("draws are reproducible, and smooth draws contain no added noise", {
   x <- seq(0, 1, length.out = 200)
   set.seed(4)
   first <- sample_gp(kernel_se(0.3), x)
@@ -47,7 +47,7 @@ test_that("draws are reproducible, and nothing rough is added to smooth ones", {
   expect_equal(several[, 1], first, tolerance = 1e-14)
 })
 
-test_that("kernel_matrix takes arms, all by default, and domains number theirs", {
+test_that("kernel_matrix() uses arms, all by default, and domains number theirs", {
   K <- 0.5^abs(outer(1:6, 1:6, "-"))
   set.seed(2)
   all <- sample_gp(kernel_matrix(K))
@@ -61,7 +61,7 @@ test_that("kernel_matrix takes arms, all by default, and domains number theirs",
   expect_equal(tcrossprod(gram_factor(product, arms)), K * kernel_gram(kernel_se(1), arms$x), tolerance = 1e-12)
 })
 
-test_that("sample_rkhs follows the recipe, with the norm of the function", {
+test_that("sample_rkhs() follows its formula, with the norm of the function", {
   x <- seq(0, 1, length.out = 60)
   for (eta in c(1e-6, 0.01, 1)) {
     for (kernel in list(kernel_se(0.2), kernel_matern(2.5, 0.2, variance = 3), kernel_matern(0.5, 0.3))) {
@@ -79,7 +79,7 @@ test_that("sample_rkhs follows the recipe, with the norm of the function", {
   }
 })
 
-test_that("the RKHS norm bounds the function and grows as the ridge falls", {
+test_that("the RKHS norm bounds the function and increases as the ridge decreases", {
   x <- seq(0, 1, length.out = 60)
   kernel <- kernel_se(0.2, variance = 4)
   norms <- vapply(c(1, 0.01, 1e-4), function(eta) {
@@ -99,7 +99,7 @@ test_that("the RKHS norm bounds the function and grows as the ridge falls", {
   expect_identical(bandit_problem(x, f)$reward_values, cbind(as.numeric(f)))
 })
 
-test_that("bad input is refused", {
+test_that("invalid input is an error", {
   k <- kernel_se(0.2)
   for (bad in list(quote(sample_gp(3, 1:3)), quote(sample_gp(k)), quote(sample_gp(k, c(1, NA))), quote(sample_gp(k, "a")),
                    quote(sample_gp(k, numeric())), quote(sample_gp(k, 1:3, 0)), quote(sample_gp(k, 1:3, 1.5)),

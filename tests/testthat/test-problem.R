@@ -1,7 +1,7 @@
 refused <- function(code) expect_error(code, class = "gpbandits_error")
 arms <- function(problem, numbers) subset_points(all_points(problem$domain), numbers)
 
-test_that("noise has the stated distribution and refuses bad parameters", {
+test_that("noise has the stated distribution, and invalid parameters are errors", {
   set.seed(1)
   draws <- draw_noise(as_noise(0.5), 20000)
   expect_gt(ks.test(draws, "pnorm", 0, 0.5)$p.value, 1e-3)
@@ -16,7 +16,7 @@ test_that("noise has the stated distribution and refuses bad parameters", {
   expect_output(print(bandit_problem(1:3, 1:3, noise = 0.5)), "gaussian.*0.5")
 })
 
-test_that("delays have the stated distribution and refuse bad parameters", {
+test_that("delays have the stated distribution, and invalid parameters are errors", {
   set.seed(1)
   n <- 20000
   expect_identical(draw_delay(as_delay(4), 3), c(4, 4, 4))
@@ -37,7 +37,7 @@ test_that("delays have the stated distribution and refuse bad parameters", {
   expect_output(print(bandit_problem(1:3, 1:3, delay = function(n, x) 1)), "function of the input")
 })
 
-test_that("a finite problem knows its truth, periods and optimum", {
+test_that("a finite problem computes its truth, periods and optimum", {
   means <- cbind(c(0, 1, 2, 5), c(4, 1, 0, 3))
   problem <- bandit_problem(1:4, means, change_points = 3)
   expect_identical(problem_period(problem, 5), c(1L, 1L, 1L, 2L, 2L))
@@ -63,7 +63,7 @@ test_that("constraints restrict the optimum, by values or by function", {
   expect_identical(bandit_problem(1:4, reward, constraints = rep(1, 4), optimum = 0)$optimum, 0)
 })
 
-test_that("what is random is drawn up front, in a fixed order", {
+test_that("random numbers are drawn before the run, in a fixed order", {
   problem <- bandit_problem(1:3, c(0, 1, 2), noise = 0.1, delay = function(n) rpois(n, 2),
                             constraints = matrix(-1, 3, 2),
                             constraint_noise = list(function(n) runif(n, -1, 1), 2))
@@ -80,7 +80,7 @@ test_that("what is random is drawn up front, in a fixed order", {
   expect_identical(dim(problem_draws(plain, 6)$constraint_noise), c(6L, 0L))
 })
 
-test_that("contexts: matrix, function, optimum per context", {
+test_that("contexts are a matrix or a function, with an optimum per context", {
   z <- cbind(load = c(0, 1, 3))
   f <- function(x) -(x[, "x1"] - x[, "load"])^2 + x[, "load"]
   problem <- bandit_problem(0:2, f, contexts = z)
@@ -103,7 +103,7 @@ test_that("contexts: matrix, function, optimum per context", {
   expect_equal(problem_optimum(random, 4, drawn), drawn[, 1], tolerance = 1e-8)
 })
 
-test_that("contexts with periods and constraints", {
+test_that("contexts work with periods and constraints", {
   f <- list(function(x) x[, 1], function(x) -x[, 1])
   g <- function(x) x[, 1] - x[, 2]
   z <- cbind(z = c(1, 2, 2, 3))
@@ -158,7 +158,7 @@ test_that("truth on a box uses the round's period", {
   expect_identical(problem_constraints(problem, find_points(problem$domain, c(0.2, 0.3))), matrix(0, 2, 0))
 })
 
-test_that("sizes that contradict each other are refused, with the argument named", {
+test_that("sizes that contradict each other are errors that name the argument", {
   complains <- function(code, argument) {
     error <- tryCatch(code, gpbandits_error = function(e) e)
     expect_s3_class(error, "gpbandits_error")
@@ -205,7 +205,7 @@ test_that("sizes that contradict each other are refused, with the argument named
   complains(problem_draws(varying, 6), "contexts")
 })
 
-test_that("printing says what the problem is", {
+test_that("printing describes the problem", {
   problem <- bandit_problem(1:3, cbind(1:3, 3:1), noise = 0.1, delay = function(n) rpois(n, 2), change_points = 50,
                             constraints = c(-1, -1, 1))
   expect_output(print(problem), "3 arms")

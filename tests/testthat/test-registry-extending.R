@@ -1,4 +1,4 @@
-# Parts of one's own: kernel, width, change rule, agent.
+# Custom parts: kernel, width, change rule, agent.
 
 se_of_rows <- function(lengthscale) function(X, Y) {
   exp(-(outer(rowSums(X^2), rowSums(Y^2), "+") - 2 * tcrossprod(X, Y)) / (2 * lengthscale^2))
@@ -10,7 +10,7 @@ play_width <- function(domain, f) {
   b$history()$width
 }
 
-test_that("a kernel given as a function is the kernel that it computes, over arms", {
+test_that("a kernel given as a function equals the kernel that it computes, over arms", {
   x <- seq(0, 1, length.out = 40)
   f <- sin(6 * x)
   own <- kernel_function(se_of_rows(0.2), variance = 2)
@@ -39,7 +39,7 @@ test_that("a kernel given as a function is the kernel that it computes, over arm
   expect_equal(readRDS(file)$posterior(), ours$posterior())
 })
 
-test_that("in a box its gradients are differences, its places those of the built-in kernel", {
+test_that("in a box its gradients are finite differences, and its choices those of the built-in kernel", {
   box <- box_domain(c(a = 0, b = 0), c(a = 1, b = 2))
   set.seed(4)
   x <- cbind(a = runif(6), b = 2 * runif(6))
@@ -74,7 +74,7 @@ test_that("its variance is fitted, and the likelihood is that of the built-in ke
   expect_equal(ours$parameters[["function.variance"]], theirs$parameters[["se.variance"]], tolerance = 1e-3)
 })
 
-test_that("a function that is no covariance is refused, whatever is wrong with it", {
+test_that("a function that is no covariance is an error, whatever the reason", {
   x <- seq(0, 1, length.out = 30)
   wrong <- list(
     "symmetric" = function(X, Y) outer(X[, 1], Y[, 1], "-"),
@@ -91,7 +91,7 @@ test_that("a function that is no covariance is refused, whatever is wrong with i
   expect_error(kernel_function("se"), "`f` must be a function", class = "gpbandits_error")
 })
 
-test_that("kernel_matern() takes one unnamed number only where it can be a smoothness", {
+test_that("kernel_matern() accepts one unnamed number only if it can be a smoothness", {
   expect_error(kernel_matern(0.2), "`nu` must be named", class = "gpbandits_error")
   expect_error(lapply(0.3, kernel_matern), "`nu` must be named", class = "gpbandits_error")
   for (nu in c(0.5, 1, 1.5, 2.5, 20)) expect_identical(kernel_matern(nu)$nu, nu)
@@ -103,7 +103,7 @@ test_that("kernel_matern() takes one unnamed number only where it can be a smoot
   expect_identical(kernel_matern(lengthscale = 0.2)$nu, 2.5)
 })
 
-test_that("a width's function sees the state of the round", {
+test_that("a width's function gets the state of the round", {
   x <- seq(0, 1, length.out = 20)
   seen <- list()
   width <- width_function(function(t, state) {
@@ -129,7 +129,7 @@ test_that("a width's function sees the state of the round", {
   expect_identical(play_width(box_domain(0, 1), function(t, state) if (is.na(state$arms)) 5 else 6), 5)
 })
 
-test_that("a change rule of one's own restarts where it says so, and sees the segment's history", {
+test_that("a custom change rule restarts as it returns, and gets the segment's history", {
   x <- seq(0, 1, length.out = 20)
   shown <- NULL
   rule <- change_function(function(history) {
@@ -148,7 +148,7 @@ test_that("a change rule of one's own restarts where it says so, and sees the se
   columns <- names(shown)
   expect_true(all(c("id", "arm", "x1", "reward", "mean", "sd", "width", "action", "status") %in% columns))
   expect_equal(shown, h[h$segment == max(h$segment), columns], ignore_attr = "row.names")
-  # A copy that is read from a file goes on in the same way.
+  # A copy that is read from a file continues in the same way.
   file <- tempfile()
   saveRDS(own$bandit, file)
   again <- readRDS(file)
@@ -162,7 +162,7 @@ test_that("a change rule of one's own restarts where it says so, and sees the se
   expect_identical(bad$history(), before)
 })
 
-test_that("an agent of one's own meets what the bandits meet", {
+test_that("a custom agent gets the same noise, delays and contexts as the bandits", {
   x <- seq(0, 1, length.out = 15)
   agent_of <- function(make) function(problem) {
     inner <- make(problem)
@@ -216,7 +216,7 @@ test_that("a bound is drawn over a comparison and returned with its curves", {
   expect_s3_class(ggplot2::autoplot(comparison, bound = bound), "ggplot")
 })
 
-test_that("a bandit is freed although functions of its settings see it", {
+test_that("a bandit is freed although functions of its settings refer to it", {
   freed <- 0
   forget <- function(kind, collect) {
     mark <- new.env()
@@ -228,7 +228,7 @@ test_that("a bandit is freed although functions of its settings see it", {
     if (kind == "kernel") kernel <- kernel + kernel_function(function(X, Y) 0.1 * outer(X[, 1], Y[, 1]))
     bandit <- gp_bandit(box_domain(0, 1), kernel, 0.1, policy, refit = refit_every(3, minimum = 3, starts = 1))
     for (t in 1:4) bandit$observe(bandit$suggest()$id, sin(t))
-    if (collect) gc()                                 # what the bandit needs stays
+    if (collect) gc()                                 # objects that the bandit needs stay
     bandit$suggest()
     bandit$copy()$suggest()
     NULL
@@ -237,5 +237,5 @@ test_that("a bandit is freed although functions of its settings see it", {
   for (kind in kinds) for (k in 1:2) forget(kind, collect = k == 1)
   gc()
   gc()
-  expect_gte(freed, 2 * length(kinds) - 1)            # (R may still look at the last one)
+  expect_gte(freed, 2 * length(kinds) - 1)            # (R may still refer to the last one)
 })

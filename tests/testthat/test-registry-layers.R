@@ -1,6 +1,6 @@
 # The files of R/ use those that are loaded before them, and few that come later.
 
-# From the sources: which file defines what, in the order of Collate; NULL where they do not lie beside the tests.
+# From the sources: the definitions of each file, in the order of Collate; NULL if they are not next to the tests.
 source_files <- function() {
   root <- normalizePath(test_path("..", ".."), mustWork = FALSE)
   if (!file.exists(file.path(root, "DESCRIPTION")) || !dir.exists(file.path(root, "R"))) return(NULL)
@@ -44,7 +44,7 @@ largest_circle <- function(calls, count) {
   max(rowSums(reach & t(reach)))
 }
 
-test_that("files use those before them in the load order", {
+test_that("files use only files before them in the load order", {
   skip_if_not_installed("codetools")
   sources <- source_files()
   skip_if(is.null(sources), "the sources are not beside the tests")
@@ -59,7 +59,7 @@ test_that("files use those before them in the load order", {
   expect_gt(nrow(calls), 1000)
 })
 
-test_that("each file begins with a sentence that says what it holds", {
+test_that("each file begins with a sentence that states its contents", {
   sources <- source_files()
   skip_if(is.null(sources), "the sources are not beside the tests")
   for (file in sources$files[basename(sources$files) != "RcppExports.R"]) {

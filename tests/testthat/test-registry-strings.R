@@ -1,4 +1,4 @@
-# A string stands for a constructor with its defaults wherever a component is expected.
+# A string represents a constructor with its defaults wherever a component is expected.
 
 strings_x <- seq(0, 1, length.out = 9)
 
@@ -59,7 +59,7 @@ test_that("strings work in every call that takes a component", {
   expect_identical(auto_bandit(list(u = c(0, 1)), policy = "ts")$config$policy, policy_ts())
 })
 
-test_that("a kind that has only a string works wherever its component is expected, and is listed", {
+test_that("a type that has only a string works wherever its component is expected, and is listed", {
   level <- gp_lse(strings_x, "se", 0.1, level = 0.5, accuracy = 0.5)
   problem <- bandit_problem(strings_x, sin(6 * strings_x), noise = 0.1)
   set.seed(1)
@@ -70,7 +70,7 @@ test_that("a kind that has only a string works wherever its component is expecte
   expect_error(run_bandit(level, problem, 2, stop_when = "labels"), "\"levels\"", class = "gpbandits_error")
 })
 
-test_that("an unknown string lists the choices, and a constructor that needs more says what", {
+test_that("an unknown string lists the choices, and a constructor that needs arguments names them", {
   complains <- function(code, ...) {
     said <- conditionMessage(expect_error(code, class = "gpbandits_error"))
     for (words in c(...)) expect_match(said, words)
@@ -87,7 +87,7 @@ test_that("an unknown string lists the choices, and a constructor that needs mor
   complains(gp_bandit(strings_x, c("se", "rq"), 0.1, "ei"), "`kernel`")
 })
 
-test_that("each string that is listed works, and no part that is stored may be a string", {
+test_that("each listed string works, and no stored part may be a string", {
   for (class in c("bandit_kernel", "bandit_policy", "bandit_pending", "bandit_changes", "bandit_rewards", "bandit_width",
                   "bandit_stop", "bandit_outcome")) {
     strings <- gpbandits:::strings_for(class)

@@ -63,7 +63,7 @@ one_of_each_rule <- function() {
 
 family_of <- function(class) gpbandits:::family_of(class)
 
-test_that("every part is declared, and one of each kind is tried here", {
+test_that("every part is declared, and one of each type is tested here", {
   parts <- one_of_each()
   declared <- ls(gpbandits:::families)
   results <- Filter(function(class) isTRUE(family_of(class)$open), declared)
@@ -127,7 +127,7 @@ invalid_settings <- list(NULL, NA, NaN, Inf, -1, 0, 1e308, "a", "", character(),
                          quote(x), new.env(), matrix(0, 0, 0), c(1, 2), 2^31, rep(1, 1000), structure(1, class = "odd"),
                          structure(list(), class = "bandit_width"), structure(list(type = "dmm"), class = "bandit_width"))
 
-test_that("each setting of each part, taken away or changed, is refused or works", {
+test_that("each setting of each part, removed or changed, is an error or works", {
   skip_on_cran()
   set.seed(1)
   parts <- one_of_each()
@@ -176,7 +176,7 @@ test_that("every response type declares a registered form, and each form has eve
   expect_identical(gpbandits:::of_form(NULL, "several"), FALSE)
 })
 
-test_that("a bandit made anew of settings that lack something is damaged, not dead", {
+test_that("a bandit restored from incomplete settings is reported as damaged", {
   skip_on_cran()
   baselines <- one_of_each_rule()
   for (rule in names(baselines)) {
@@ -195,7 +195,7 @@ test_that("a bandit made anew of settings that lack something is damaged, not de
   expect_error(lse$suggest(), "lacks \"width\"", class = "gpbandits_error")
 })
 
-test_that("what goes by one multiplier refuses the others in one place, when it is made", {
+test_that("parts that need a width with one multiplier reject others in one place, when they are made", {
   several <- width_dmm(1, 0.1)
   k <- kernel_se(0.3)
   for (code in expression(gp_ucb_pe(x9, k, 0.1, width = several), gp_ts(x9, k, 0.1, width = several), policy_ts(several),
@@ -209,13 +209,13 @@ test_that("what goes by one multiplier refuses the others in one place, when it 
                           baseline_constrained("ckb", x9, k, 0.1, step = 1, bound = 1, width = drawn), stop_gap(1, drawn))) {
     expect_error(eval(code), "not drawn at random", class = "gpbandits_error")
   }
-  # A width that is drawn makes choices random, wherever it stands in another.
+  # A randomised width makes choices random, also within another width.
   b <- gp_ucb(x9, k, 0.1, width = drawn)
   b$observe(b$suggest()$id, 1)
   expect_true("propensity" %in% names(b$history()))
 })
 
-test_that("what draws functions from the prior refuses kernels without, when it is made", {
+test_that("parts that draw functions from the prior reject kernels without draws, when they are made", {
   box <- list(u = c(0, 1))
   own <- kernel_se(0.3) + kernel_function(own_kernel)
   for (policy in list(policy_ts(1), policy_pims(), policy_eims())) {
@@ -228,7 +228,7 @@ test_that("what draws functions from the prior refuses kernels without, when it 
   expect_true(all(b$history()$status == "observed"))
 })
 
-test_that("what was found whole is known again as it was only, and what may change behind its back is looked at each time", {
+test_that("values that were checked are checked again if they may have changed", {
   fault <- function(x) gpbandits:::fault_of_part(x, class(x))
   known <- function(x) gpbandits:::found_whole(x, class(x))
   kernel <- kernel_se(0.2) * kernel_matern(1.5, 3)

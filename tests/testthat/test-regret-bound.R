@@ -58,7 +58,7 @@ test_that("Avanesov's rate, by hand: equal periods give the form in K and T", {
                (1:6)^(21 / 18) * log(1:6)^3)
 })
 
-test_that("Avanesov's finite bound and the samples a change needs, by hand", {
+test_that("Avanesov's finite bound and the samples that a change needs, by hand", {
   x <- 3 * log(40)
   size <- 2 * (0.7 * (0.2^2 + x^2 * 0.1^2))^(7 / 6)
   pairs <- function(nu, d, Delta, B, R, rounds = 3, ...) {
@@ -98,7 +98,7 @@ test_that("Avanesov's finite bound and the samples a change needs, by hand", {
     caught <- expect_error(do.call(ask, arg), class = "gpbandits_error")
     expect_identical(caught$argument, "gain")
   }
-  # In each half of the window enough samples to tell a change of half the size: 2^(2 + 2/(2 nu + d)) times.
+  # In each half of the window enough samples to detect a change of half the size: 2^(2 + 2/(2 nu + d)) times.
   expect_equal(pairs(1.5, 2, 0.5, 1, 0.1) / pairs(1.5, 2, 1, 1, 0.1), rep(4^(1 + 1 / 5), 3))
   for (bad in list(list(nu = 0), list(d = 1.5), list(Delta = 0), list(B = -1), list(R = -1), list(failure = 1), list(constant = 0),
                    list(gain = 1), list(quantity = "size"))) {
@@ -130,7 +130,7 @@ test_that("bounds outside their theorems warn, and the warning can be silenced",
   expect_identical(suppressWarnings(fixed("igp_ucb", 1)), fixed("igp_ucb", 1.5))
 })
 
-test_that("any regulariser: what the proof of Verma et al. drops comes back", {
+test_that("any regulariser: factors that the proof of Verma et al. drops are restored", {
   c1 <- sqrt(2 / log(1 + 1 / 0.25))
   beta <- 1 + 1.8 / 0.5 * sqrt(2 * (0.9 + 1 + log(2 / 0.1)))
   bound <- regret_bound("sdf", 4, gains, noise_var = 0.25, B = 1, R = 0.3, B_y = 1.5, m = 6, rho = 0.8,
@@ -163,7 +163,7 @@ test_that("Shi and Eryilmaz, Theorem 1, by hand", {
   expect_equal(violation[12], sqrt(2) * 4 * log(1 + 3 * 0.5 + 3 * cost(4) / 4) / 3)
 })
 
-test_that("Shi and Eryilmaz, Theorem 2, by hand; nothing is promised without room", {
+test_that("Shi and Eryilmaz, Theorem 2, by hand; without a margin the bound is infinite", {
   ask <- function(slater, ...) {
     regret_bound("constraints_noisy", 450, 1, B = 0.5, R = 0.01, epoch = 200, step = 0.5, Q = 2, M = 3,
                  slater = slater, count = 2, ...)
@@ -212,7 +212,7 @@ test_that("gain may be a vector, a function or a number", {
   expect_equal(ask(2), ask(rep(2, 4)))
 })
 
-test_that("bad input is refused and named", {
+test_that("invalid input is an error that names it", {
   refuse <- function(.argument, ...) {
     caught <- expect_error(regret_bound(...), class = "gpbandits_error")
     expect_identical(caught$argument, .argument)
@@ -249,7 +249,7 @@ test_that("bad input is refused and named", {
   refuse("slater", "constraints_noisy", 4, gains, B = 1, R = 1, epoch = 2, step = 1, Q = 1, M = 1)
 })
 
-test_that("GP-UCB stays below Theorem 1, and its proof's sum does too", {
+test_that("GP-UCB stays below Theorem 1, and the sum in its proof does too", {
   x <- seq(0, 1, length.out = 40)
   root <- chol(ref_kernel_se(0.2)(x) + diag(1e-10, 40))
   gain <- information_gain(kernel_se(0.2), x, 0.1, rounds = 60, method = "doptimal")
@@ -288,7 +288,7 @@ test_that("bounds of any width that holds, by hand at round 3", {
   expect_equal(regret_bound("clip", 4, gains, noise_var = 1, B = 1, moment = 1)[3], 2 * w * sqrt(2 / log(2) * 3 * 1.2))
 })
 
-test_that("Avanesov's bound for any noise has AMM's first sum", {
+test_that("Avanesov's bound for any noise has the first sum of width_amm()", {
   ask <- function(...) regret_bound("cpd_finite", 1000, 15, nu = 2.5, d = 1, Delta = 1e9, B = 1, R = 0.05, constant = 1, ...)[1000]
   size <- regret_bound("cpd_finite", 1000, nu = 2.5, d = 1, Delta = 1e9, B = 1, R = 0.05, quantity = "pairs")[1]
   delays <- 2 * (1 + (sqrt(3) + 2 * size * (2 / sqrt(3) + 1 / 3)) * sqrt(1000))
@@ -298,7 +298,7 @@ test_that("Avanesov's bound for any noise has AMM's first sum", {
                class = "gpbandits_error")
 })
 
-test_that("the bounds of penalised upper bounds", {
+test_that("the bounds of penalised upper bounds equal their formulas", {
   c1 <- 2 / log(1 + 1 / 0.5)
   ask <- function(...) regret_bound("penalty", 4, gains, noise_var = 0.5, width = 2, ...)[3]
   gain <- gains[3]
@@ -315,7 +315,7 @@ test_that("the bounds of penalised upper bounds", {
   expect_identical(regret_bound("epbo", 4, gains, noise_var = 0.5, width = 2), regret_bound("penalty", 4, gains, noise_var = 0.5, width = 2))
 })
 
-test_that("the bound of pure exploration in batches, batch by batch", {
+test_that("the bound of pure exploration in batches equals its sum over batches", {
   gain <- function(s) log(1 + s)
   sizes <- c(7, 17, 16)
   expect_equal(bpe_sizes(40), sizes)
@@ -340,7 +340,7 @@ test_that("the bound of pure exploration in batches, batch by batch", {
   expect_equal(bound[900], sum(c(2, pmin(2, 4 * w * left[-length(sizes)])) * sizes))
 })
 
-test_that("on a box BPE's bound is about its candidates, and `spacing` covers what is between them", {
+test_that("on a box BPE's bound is for its candidates, and `spacing` covers the points between them", {
   candidates <- sort(bpe_points(box_domain(0, 1))$inputs[, 1])
   gap <- max(diff(candidates)) / 2
   lengthscale <- gap / sqrt(2 * log(2.5))
@@ -364,7 +364,7 @@ test_that("on a box BPE's bound is about its candidates, and `spacing` covers wh
   expect_error(ask(spacing = -1), "`spacing`", class = "gpbandits_error")
 })
 
-test_that("unknown lengthscales cost their factor", {
+test_that("unknown lengthscales increase the bound by their factor", {
   oracle <- regret_bound("igp_ucb", 4, gains, B = 1, R = 0.1)
   expect_equal(regret_bound("balanced_lengthscale", 4, gains, B = 1, R = 0.1, d = 2, growth = function(t) 10 * t),
                pmax(1, 2 * log(10 * 1:4)) * oracle)
@@ -467,7 +467,7 @@ test_that("the table of guarantees has every preset and every bandit", {
   expect_equal(missing, character())
 })
 
-test_that("width_glm()'s bounds: the specification's kappas, by hand, and runs below them", {
+test_that("width_glm()'s bounds equal the worked example's kappas, by hand, and runs stay below them", {
   kappa <- gpbandits:::largest_noise
   expect_equal(kappa(1, "logit", 3, 1), 56.6, tolerance = 1e-3)
   expect_equal(kappa(2, "logit", 0, 2), 19.0, tolerance = 2e-3)

@@ -48,7 +48,7 @@ ranked <- function(b, orders, tops = NULL) {
 
 orders <- list(c(3, 1, 5, 2), c(2, 4), c(1, 3, 4), c(4, 2, 3, 5, 1))
 
-test_that("rankings are Plackett and Luce's, over arms and on a box", {
+test_that("rankings have the Plackett-Luce likelihood, over arms and on a box", {
   K <- kernel_gram(rank_kernel, rank_x)
   reference <- ref_rankings(K, orders)
   for (domain in list(rank_x, box_domain(0, 1))) {
@@ -70,7 +70,7 @@ test_that("rankings are Plackett and Luce's, over arms and on a box", {
   expect_equal(b$posterior(arm = best)$mean, 0.5)
 })
 
-test_that("the best of some, and the first places, are the first stages alone", {
+test_that("the best of several, and the first positions, are the first stages alone", {
   reference <- ref_rankings(kernel_gram(rank_kernel, rank_x), orders, stages = c(1, 1, 1, 2))
   b <- ranked(rank_bandit(), orders, tops = c(1, 1, 1, 2))
   expect_equal(b$posterior(scale = "latent")$mean, reference$mean, tolerance = 1e-8)
@@ -81,7 +81,7 @@ test_that("the best of some, and the first places, are the first stages alone", 
   expect_identical(most$posterior(), ranked(rank_bandit(), orders)$posterior())
 })
 
-test_that("two that are ranked are a comparison", {
+test_that("a ranking of two is a comparison", {
   duels <- gp_bandit(rank_x, rank_kernel, policy = policy_duel(2), rewards = rewards_preferences())
   ranks <- rank_bandit(policy = policy_duel(2))
   set.seed(1)
@@ -96,7 +96,7 @@ test_that("two that are ranked are a comparison", {
   expect_identical(duels$history()$reward, ranks$history()$reward)
 })
 
-test_that("a place that stands twice in a ranking, and weights of older ones", {
+test_that("a point that occurs twice in a ranking works, and so do weights of older ones", {
   b <- rank_bandit()
   b$add(arm = c(2, 2, 4))
   b$rank(c(2, 3, 1))
@@ -112,7 +112,7 @@ test_that("a place that stands twice in a ranking, and weights of older ones", {
   expect_equal(window$posterior(scale = "latent")$mean, latest$mean, tolerance = 1e-8)
 })
 
-test_that("the same bits however it is told, copied and kept; corrections are new rankings", {
+test_that("all ways of reporting, copies and files give the same bits; corrections are new rankings", {
   file <- tempfile()
   on.exit(unlink(file))
   live <- function(...) {
@@ -135,7 +135,7 @@ test_that("the same bits however it is told, copied and kept; corrections are ne
   h <- b$history()
   expect_identical(h$reward[4:6], c(.5, 0, 1))
   expect_identical(h$ranking[13:16], c(13L, 13L, 13L, NA))
-  # The corrected one, told so at once.
+  # The corrected one, reported so at once.
   set.seed(9)
   other <- rank_bandit()
   other$add(arm = h$arm[1:15])
@@ -174,7 +174,7 @@ test_that("the same bits however it is told, copied and kept; corrections are ne
   expect_identical(other$catch_up()$history()$reward[q$id], c(0, 0, 1))
 })
 
-test_that("a restart within a ranking", {
+test_that("a restart within a ranking works", {
   b <- rank_bandit(changes = change_oracle(3))
   b$add(arm = 1:5)                                            # from the fourth on all is new
   b$rank(c(4, 5, 2, 1, 3))
@@ -184,7 +184,7 @@ test_that("a restart within a ranking", {
   expect_identical(b$copy()$posterior(), b$posterior())
 })
 
-test_that("what is no ranking is refused, and nothing changes", {
+test_that("invalid rankings are errors that change nothing", {
   b <- rank_bandit()
   b$add(arm = c(1:5, 2:4))
   b$rank(6:8)
@@ -230,7 +230,7 @@ test_that("what is no ranking is refused, and nothing changes", {
   refused(in_context$rank(1:2), "id", "context")
 })
 
-test_that("a log with half a ranking teaches nothing, one with a stranger in it is refused", {
+test_that("a log with half a ranking has no effect, and one with an unknown query is an error", {
   b <- ranked(rank_bandit(), list(c(3, 1, 2)))
   forged <- function(from, to) {
     text <- as_json(b)
@@ -248,7 +248,7 @@ test_that("a log with half a ranking teaches nothing, one with a stranger in it 
   for (bad in c("2,3,99]", "2,null,1]", "2,3,-1]")) expect_error(forged("2,3,1]", bad)$posterior(), class = "gpbandits_error")
 })
 
-test_that("a tray of one place is not asked for in silence", {
+test_that("a batch that repeats one point raises a warning", {
   x <- 0:4 / 4
   for (rewards in list(rewards_preferences("rankings"), rewards_preferences())) {
     b <- gp_bandit(x, kernel_se(0.3), policy = policy_ei(), rewards = rewards)

@@ -14,7 +14,7 @@ compare <- function(bandit, pairs, arm = NULL) {
 
 five <- rbind(c(1, 2), c(1, 2), c(2, 3), c(3, 2), c(1, 3))     # the first wins
 
-test_that("comparisons: the specification's numbers, over arms and on a box", {
+test_that("comparisons equal those of the worked example, over arms and on a box", {
   for (domain in list(duel_x, box_domain(0, 1))) {
     b <- compare(gp_bandit(domain, duel_kernel, policy = policy_duel(2), rewards = rewards_preferences()), five)
     latent <- b$posterior(x = duel_x, scale = "latent")
@@ -48,7 +48,7 @@ test_that("ties are levels of a difference", {
   expect_equal(stats::plogis(.5 - .4), .52498, tolerance = 1e-5)
 })
 
-test_that("who met whom counts once, in either order, and can be corrected", {
+test_that("each pair counts once, in either order, and can be corrected", {
   make <- function() gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = rewards_preferences())
   b <- make()
   b$add(arm = c(1, 3))
@@ -76,7 +76,7 @@ test_that("who met whom counts once, in either order, and can be corrected", {
   expect_identical(b$posterior(scale = "latent"), before)
 })
 
-test_that("policy_duel() asks for the pairs of its rules, and goes on so in copies, journals and stores", {
+test_that("policy_duel() selects the pairs of its rules, also in copies, journals and stores", {
   x <- seq(0, 1, length.out = 12)
   kernel <- kernel_se(0.25)
   K <- kernel_gram(kernel, x)
@@ -143,7 +143,7 @@ test_that("policy_duel() asks for the pairs of its rules, and goes on so in copi
   }
 })
 
-test_that("a duel on a box is between places that differ, at the largest upper bound", {
+test_that("a duel on a box is between different points, at the largest upper bound", {
   b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), policy = policy_duel(2), rewards = rewards_preferences())
   taste <- function(q) -8 * ((q$x1 - 0.3)^2 + (q$x2 - 0.6)^2)
   set.seed(2)
@@ -160,7 +160,7 @@ test_that("a duel on a box is between places that differ, at the largest upper b
   expect_gt(b$certificate()$gap, 0)
 })
 
-test_that("what is no comparison is refused", {
+test_that("invalid comparisons are errors", {
   make <- function(policy = policy_duel(2), ..., rewards = rewards_preferences()) {
     gp_bandit(duel_x, duel_kernel, policy = policy, rewards = rewards, ...)
   }
@@ -188,7 +188,7 @@ test_that("what is no comparison is refused", {
 
 # ---- width_glm() ---------------------------------------------------------------------------
 
-test_that("width_glm(): the specification's numbers, over arms and on a box", {
+test_that("width_glm() equals the worked example, over arms and on a box", {
   for (domain in list(duel_x, box_domain(0, 1))) {
     b <- gp_bandit(domain, duel_kernel, policy = policy_ucb(width_glm(1.5, 0.1)), rewards = rewards_binary())
     b$add(x = matrix(duel_x), reward = c(1, 8, 1), size = c(4, 10, 2))
@@ -209,7 +209,7 @@ test_that("width_glm(): the specification's numbers, over arms and on a box", {
   }
 })
 
-test_that("width_glm() is AMM's where little is known, and probit's outcomes count one by one", {
+test_that("width_glm() is width_amm() with little data, and probit's outcomes count one by one", {
   b <- gp_bandit(duel_x, duel_kernel, policy = policy_ucb(width_glm(2, 0.05)), rewards = rewards_binary("probit"))
   expect_equal(gpbandits:::cpp_bandit_width(as.environment(b)$handle), sqrt(4 + 2 * log(20)))
   b$add(arm = c(1, 2, 2), reward = c(1, 2, 0), size = c(1, 3, 2))
@@ -252,7 +252,7 @@ glm_bounds <- function(b, w, duels) {
   sites$mean + w * sites$sd
 }
 
-test_that("f is within width_glm()'s bounds in all rounds as often as is said", {
+test_that("f is within width_glm()'s bounds in all rounds with the stated probability", {
   long <- identical(Sys.getenv("GPBANDITS_TEST_LEVEL"), "2")
   set.seed(31)
   runs <- if (long) 1000 else 12
@@ -268,7 +268,7 @@ test_that("f is within width_glm()'s bounds in all rounds as often as is said", 
   }
 })
 
-test_that("a service takes which of two was preferred", {
+test_that("a service accepts comparisons of two", {
   skip_if_not_installed("RSQLite")
   skip_if_not_installed("jsonlite")
   base <- tempfile(fileext = ".db")
@@ -285,7 +285,7 @@ test_that("a service takes which of two was preferred", {
   expect_identical(other$posterior(), b$posterior())
 })
 
-test_that("twelve arms, 16 draws, 120 duels: the specification's table, uniform play 36 (level 2)", {
+test_that("twelve arms, 16 draws, 120 duels: the worked example's table, uniform play 36 (level 2)", {
   skip_if_not(second_level(), "GPBANDITS_TEST_LEVEL=2")
   x <- seq(0, 1, length.out = 12)
   kernel <- kernel_se(0.25)
@@ -313,7 +313,7 @@ test_that("twelve arms, 16 draws, 120 duels: the specification's table, uniform 
   }
 })
 
-test_that("one constructor makes pairs and rankings, and says what only pairs take", {
+test_that("one constructor makes pairs and rankings, and rejects settings for pairs only", {
   b <- gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = "preferences")
   expect_identical(b$config$rewards, rewards_preferences("pairs"))
   expect_error(rewards_preferences("rankings", ties = TRUE), "`ties`.*rankings", class = "gpbandits_error")

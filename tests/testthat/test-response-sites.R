@@ -6,7 +6,7 @@ ucb_by_two <- policy_ucb(width_constant(2))
 sites_of <- function(b) testing_entry("cpp_bandit_sites")(as.environment(b)$handle)
 latent_at <- function(b, x) b$posterior(x = x, scale = "latent")
 
-# (Points that come with rewards each have what was believed before them in the history: a fit each.)
+# (Points given with rewards each have their prediction before the reward in the history: a fit each.)
 reported_at_once <- function(b, X, reward, size = NULL) {
   b$add(x = X)
   b$observe(nrow(b$history()) - nrow(X) + seq_len(nrow(X)), reward, size = size)
@@ -50,7 +50,7 @@ test_that("Laplace's posterior has the numbers that gplite printed", {
   }
 })
 
-test_that("Laplace's posterior is gplite's to 1e-6: logit, probit, counts with exposure", {
+test_that("Laplace's posterior equals gplite's to 1e-6: logit, probit, counts with exposure", {
   skip_if_not_installed("gplite")
   gplite <- function(name, ...) getExportedValue("gplite", name)(...)
   set.seed(5)
@@ -83,7 +83,7 @@ test_that("Laplace's posterior is gplite's to 1e-6: logit, probit, counts with e
 
 # ---- variational ----------------------------------------------------------------------
 
-test_that("variational: the specification's numbers, on every engine", {
+test_that("the variational posterior equals the worked example, on every engine", {
   rewards <- rewards_binary(approximation = "variational")
   for (b in list(gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = rewards, engine = "weights"),
                  gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = rewards, engine = "played"),
@@ -105,7 +105,7 @@ ref_bound <- function(K, mean, W, log_l) {
   sum(expected) - (sum(diag(solve(K, V))) + sum(mean * solve(K, mean)) - nrow(K) - log(det(V)) + log(det(K))) / 2
 }
 
-test_that("variational is where the bound of the evidence is largest, of every kind", {
+test_that("the variational posterior maximises the bound of the evidence, for every response type", {
   K <- kernel_gram(sites_kernel, sites_x)
   n <- c(4, 10, 2)
   cuts <- c(-1, 0.5)
@@ -136,7 +136,7 @@ test_that("variational is where the bound of the evidence is largest, of every k
         expect_lt(ref_bound(K, found$f + sign * step[1:3], weight, one[[3]]), value + 1e-9)
       }
     }
-    # Whoever looked, in whatever order: the same bits.
+    # Whenever results were read, in whatever order: the same bits.
     other <- gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = one[[1]])
     for (i in 3:1) {
       other$add(arm = i, reward = one[[2]][i], size = if (one[[1]]$kind != "ordinal") n[i])
@@ -158,7 +158,7 @@ test_that("variational is where the bound of the evidence is largest, of every k
   expect_s3_class(d$suggest(2), "data.frame")
 })
 
-test_that("rules for rewards that were saved before there were approximations are Laplace's", {
+test_that("bandits saved before approximations existed use Laplace's", {
   old <- rewards_binary()
   old$approximation <- NULL
   b <- gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = old)
@@ -177,7 +177,7 @@ sites_bandit <- function(rewards, engine, kernel = kernel_se(0.4, 2), policy = u
   gp_bandit(domain, kernel, policy = policy, rewards = rewards, engine = engine, ...)
 }
 
-# Rewards of a kind at the rows of X, told; comparisons are of one half with the other.
+# Rewards of a type at the rows of X; comparisons are of one half with the other.
 record_kind <- function(b, kind, X, seed = 1) {
   set.seed(seed)
   f <- wave(X)
@@ -202,7 +202,7 @@ kinds <- list(logit = rewards_binary(), probit = rewards_binary("probit"), count
               ordinal = rewards_ordinal(3, c(-1, 1)), duels = rewards_preferences(), ties = rewards_preferences(ties = TRUE),
               rankings = rewards_preferences("rankings"))
 
-test_that("sites of low rank are the dense ones within the certified error, of every kind", {
+test_that("sites of low rank equal the dense ones within the certified error, for every response type", {
   set.seed(4)
   X <- matrix(runif(120), 60)
   at <- matrix(runif(60), 30)
@@ -225,7 +225,7 @@ test_that("sites of low rank are the dense ones within the certified error, of e
   }
 })
 
-test_that("with a whole basis low rank is exact", {
+test_that("with a full basis low rank is exact", {
   set.seed(6)
   X <- matrix(runif(24), 12)
   for (kind in names(kinds)) {
@@ -238,7 +238,7 @@ test_that("with a whole basis low rank is exact", {
   }
 })
 
-test_that("from 256 places on \"auto\" takes the low rank where that is small; the bits are of the data alone", {
+test_that("from 256 points on \"auto\" uses the low rank if it is small; the bits depend on the data alone", {
   set.seed(7)
   X <- matrix(runif(520), 260)
   reward <- rbinom(260, 1, plogis(wave(X)))
@@ -273,7 +273,7 @@ test_that("from 256 places on \"auto\" takes the low rank where that is small; t
   expect_identical(summary(rough)$engine, "dense")
 })
 
-test_that("low rank over arms, in open contexts, with what is awaited, beside what it does not take", {
+test_that("low rank works over arms, in open contexts and with pending queries, and other settings are errors", {
   set.seed(8)
   arms <- matrix(runif(400), 200)
   pair <- lapply(c("dense", "lowrank"), function(engine) {
@@ -300,7 +300,7 @@ test_that("low rank over arms, in open contexts, with what is awaited, beside wh
 
 # ---- the estimate within the norm's ball ----------------------------------------------------
 
-test_that("width_glm()'s estimate is J's smallest point of norm at most B, and its sites weigh at least 1 / kappa", {
+test_that("width_glm()'s estimate minimises J within norm B, and its weights are at least 1 / kappa", {
   x <- c(0, 0.25, 0.5, 0.75, 1)
   k <- c(0, 9, 10, 3, 0)
   n <- c(10, 10, 10, 10, 1)
@@ -316,7 +316,7 @@ test_that("width_glm()'s estimate is J's smallest point of norm at most B, and i
     expect_equal(b$posterior(scale = "latent")$mean, f, tolerance = 1e-6)
     expect_lte(norm(list(f = sites_of(b)$f)), B * (1 + 1e-7))
     expect_equal(sites_of(b)$f, f, tolerance = 1e-6)
-    # sd_c is at most that of readings whose noise is kappa over the number of trials.
+    # sd_c is at most that of measurements whose noise is kappa over the number of trials.
     kappa <- 1 / dlogis(B)
     expect_true(all(testing_entry("cpp_bandit_curved")(as.environment(b)$handle)$sd <=
                       sqrt(diag(solve(solve(K) + diag(n / kappa)))) + 1e-9))
@@ -333,7 +333,7 @@ test_that("width_glm()'s estimate is J's smallest point of norm at most B, and i
   expect_lt(max(abs(zero$posterior(scale = "latent")$mean)), 1e-8)
 })
 
-test_that("width_glm() of low rank is wider by what its basis leaves out, and never narrower", {
+test_that("width_glm() of low rank is wider by the error of its basis, and never narrower", {
   set.seed(9)
   X <- matrix(runif(120), 60)
   at <- matrix(runif(60), 30)

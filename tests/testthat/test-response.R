@@ -1,10 +1,10 @@
-# Rewards that are no readings with Gaussian noise.
+# Rewards that are no measurements with Gaussian noise.
 
 tiny_x <- c(0, 0.5, 1)
 tiny_kernel <- kernel_se(0.5, 2)
 ucb2 <- policy_ucb(width_constant(2))
 
-# One bandit for each engine, told k of n at 0, .5, 1.
+# One bandit for each engine, with k successes of n at 0, .5, 1.
 engines_of <- function(rewards, kernel = tiny_kernel, x = tiny_x, mean = 0, ...) {
   list(
     weights = gp_bandit(x, kernel, policy = ucb2, rewards = rewards, mean = mean, engine = "weights", ...),
@@ -15,7 +15,7 @@ engines_of <- function(rewards, kernel = tiny_kernel, x = tiny_x, mean = 0, ...)
 
 reported <- function(bandit, k, n, x = tiny_x) bandit$add(x = matrix(x), reward = k, size = n)
 
-test_that("successes of trials: the specification's numbers on every engine", {
+test_that("successes of trials equal the worked example on every engine", {
   for (b in engines_of(rewards_binary())) {
     reported(b, c(1, 8, 1), c(4, 10, 2))
     latent <- b$posterior(x = tiny_x, scale = "latent")
@@ -32,7 +32,7 @@ test_that("successes of trials: the specification's numbers on every engine", {
   }
 })
 
-test_that("every kind is the textbook's, on every engine, whatever the prior mean and the order", {
+test_that("every response type equals the textbook formula, on every engine, for any prior mean and order", {
   x <- c(0, 0.2, 0.45, 0.7, 1)
   at <- seq(0, 1, 0.1)
   set.seed(8)
@@ -56,7 +56,7 @@ test_that("every kind is the textbook's, on every engine, whatever the prior mea
   }
 })
 
-test_that("ratings are those of cumulative chances", {
+test_that("ratings have cumulative probabilities", {
   cuts <- c(-1, 0.3, 2)
   reward <- c(1, 4, 4, 2, 3)
   at <- c(1, 2, 2, 3, 3)
@@ -79,7 +79,7 @@ test_that("a linear kernel with a wide prior is glm()'s regression", {
   expect_equal(b$posterior(scale = "latent")$mean, unname(fit[1] + fit[2] * tiny_x), tolerance = 5e-6)
 })
 
-test_that("what is minimised is the same function upside down", {
+test_that("minimising is maximising the negative function", {
   up <- engines_of(rewards_binary(), mean = 0.4)$weights
   down <- engines_of(rewards_binary(direction = "minimize"), mean = 0.4)$weights
   for (b in list(up, down)) reported(b, c(1, 8, 1), c(4, 10, 2))
@@ -92,9 +92,9 @@ test_that("what is minimised is the same function upside down", {
   expect_identical(counts$suggest()$arm, 2L)
 })
 
-# ---- readings with outliers -----------------------------------------------------------
+# ---- measurements with outliers -----------------------------------------------------------
 
-test_that("readings with outliers are EM's from Huber's fit", {
+test_that("robust rewards have the posterior of EM from Huber's fit", {
   x <- c(0, .25, .5, .75, 1)
   y <- c(.2, .7, 4, .4, -.3)
   K <- kernel_gram(kernel_se(0.3), x)
@@ -117,7 +117,7 @@ test_that("readings with outliers are EM's from Huber's fit", {
   }
 })
 
-test_that("outliers do little harm (the specification's setting: plain .425, t .045)", {
+test_that("outliers do little harm (the worked example's setting: plain .425, t .045)", {
   set.seed(2)
   error <- replicate(25, {
     x <- runif(40)
@@ -133,9 +133,9 @@ test_that("outliers do little harm (the specification's setting: plain .425, t .
   expect_lte(mean(error[2, ]), 0.06)
 })
 
-# ---- lives ----------------------------------------------------------------------------
+# ---- runs ----------------------------------------------------------------------------
 
-test_that("whoever looks when, in whatever order rewards come, by whatever way: the same bits", {
+test_that("the time of reading, the order of rewards and the way of reporting do not change a bit", {
   contexts <- matrix(c(0, 1))
   makers <- list(
     weights = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary("probit")),
@@ -189,7 +189,7 @@ test_that("whoever looks when, in whatever order rewards come, by whatever way: 
   }
 })
 
-test_that("journals and stores hold sizes, and a reward told again or amended is what it says", {
+test_that("journals and stores hold sizes, also of repeated and amended rewards", {
   file <- tempfile()
   on.exit(unlink(file))
   b <- gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), journal = file)
@@ -216,7 +216,7 @@ test_that("journals and stores hold sizes, and a reward told again or amended is
   expect_identical(other$posterior(), b$posterior())
 })
 
-test_that("a pending query that the variance knows leaves the mean alone and weighs what is expected", {
+test_that("a pending query in the variance leaves the mean unchanged and has the expected weight", {
   x4 <- c(tiny_x, 0.25)
   makers <- list(function(...) gp_bandit(x4, tiny_kernel, policy = ucb2, rewards = rewards_binary("probit"), ...),
                  function(...) gp_bandit(box_domain(0, 1), tiny_kernel, policy = ucb2, rewards = rewards_binary("probit"), ...))
@@ -247,9 +247,9 @@ test_that("weights of older rewards are powers of the likelihood", {
   expect_equal(b$posterior(scale = "latent")$mean, reference$mean, tolerance = 1e-8)
 })
 
-# ---- what is refused -------------------------------------------------------------------
+# ---- errors -------------------------------------------------------------------
 
-test_that("counts of a million million are fitted like small ones, and more is refused", {
+test_that("counts of 1e12 are fitted like small ones, and larger ones are errors", {
   x <- seq(0, 1, length.out = 9)
   at <- c(5, 1, 9, 3)
   k <- outer(x[at], x[at], function(a, b) exp(-(a - b)^2 / 0.18))
@@ -268,7 +268,7 @@ test_that("counts of a million million are fitted like small ones, and more is r
   expect_error(b$add(arm = 1, reward = 1e13), "`reward`", class = "gpbandits_error")
 })
 
-test_that("what cannot be a reward of its kind is refused, and nothing changes", {
+test_that("impossible rewards of a response type are errors that change nothing", {
   b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_binary())
   b$suggest(2)
   before <- b$history()
@@ -289,7 +289,7 @@ test_that("what cannot be a reward of its kind is refused, and nothing changes",
   expect_error(p$posterior(level = 1), "level", class = "gpbandits_error")
 })
 
-test_that("what has no meaning with such rewards is refused when the bandit is made", {
+test_that("settings without a meaning for such rewards are errors when the bandit is made", {
   make <- function(policy = ucb2, ..., rewards = rewards_binary()) gp_bandit(tiny_x, tiny_kernel, policy = policy, rewards = rewards, ...)
   refused <- function(arg, ...) {
     error <- expect_error(make(...), class = "gpbandits_error")
@@ -335,7 +335,7 @@ test_that("what has no meaning with such rewards is refused when the bandit is m
   }
 })
 
-test_that("rewards in [0, 1] need no likelihood: the specification's band", {
+test_that("rewards in [0, 1] without a likelihood have the interval of the worked example", {
   b <- gp_bandit(tiny_x, kernel_se(0.5, 0.25), noise_var = 0.25, mean = 0.5, policy = policy_ucb(width_amm(1, 0.5)))
   b$add(arm = 1:3, reward = c(1, 8, 1) / c(4, 10, 2), noise_var = 0.25 / c(4, 10, 2))
   w <- gpbandits:::cpp_bandit_width(as.environment(b)$handle)
@@ -343,7 +343,7 @@ test_that("rewards in [0, 1] need no likelihood: the specification's band", {
   expect_equal(c(p$mean - w * p$sd, p$mean + w * p$sd), c(.273, 1.192), tolerance = 1e-3)
 })
 
-test_that("pictures of chances stay within 0 and 1: their band is the posterior's interval", {
+test_that("plots of probabilities stay within 0 and 1, with the posterior's interval as their band", {
   b <- gp_bandit(1:9 / 9, kernel_se(0.3, 2), policy = policy_ucb(width_constant(2)), rewards = rewards_binary())
   b$add(arm = c(1, 5, 9), reward = c(1, 0, 1))
   grDevices::pdf(NULL)
@@ -358,7 +358,7 @@ test_that("pictures of chances stay within 0 and 1: their band is the posterior'
   expect_equal(unlist(slices[at, c("lower", "upper")]), unlist(asked[9, c("lower", "upper")]), tolerance = 1e-8)
 })
 
-test_that("three arms by numerical integration: means, chances and evidence are as near as the specification says", {
+test_that("three arms: means, probabilities and evidence are as close to integration as in the worked example", {
   k <- c(1, 8, 1)
   n <- c(4, 10, 2)
   K <- kernel_gram(tiny_kernel, tiny_x)

@@ -1,9 +1,9 @@
-# The detector's incremental sweep against the statistic of each tail by itself, and what
+# The detector's incremental sweep against the statistic of each tail alone, and
 # change detection must do on data that change and data that do not.
 
 ridge <- function(q) 2 * q^(1 / 7)
 
-test_that("change_statistic() is the mean square difference of the two fits", {
+test_that("change_statistic() is the mean squared difference of the two fits", {
   set.seed(1)
   x <- runif(20)
   y <- rnorm(20)
@@ -16,7 +16,7 @@ test_that("change_statistic() is the mean square difference of the two fits", {
   expect_equal(change_statistic(x, y, kernel, 0.7, grid), mean((half(1:10) - half(11:20))^2), tolerance = 1e-10)
 })
 
-test_that("the sweep alarms at the first pair at which some tail's statistic exceeds its threshold", {
+test_that("the sweep raises an alarm at the first pair at which a tail's statistic exceeds its threshold", {
   skip_on_cran()
   kernel <- kernel_se(0.3)
   for (seed in 1:5) {
@@ -40,7 +40,7 @@ test_that("the sweep alarms at the first pair at which some tail's statistic exc
   }
 })
 
-test_that("no threshold is exceeded by what it was calibrated on more often than its level says", {
+test_that("on the data of its calibration a threshold is exceeded at most as often as its level", {
   set.seed(3)
   kernel <- kernel_matern(2.5, 0.3)
   trials <- by_level(40, 400)
@@ -54,7 +54,7 @@ test_that("no threshold is exceeded by what it was calibrated on more often than
   expect_lt(mean(alarms), 0.1 + 4 * sqrt(0.09 / trials))
 })
 
-test_that("a change is found and the bandit begins anew; without change the history goes on", {
+test_that("a change is detected and the bandit restarts; without a change all data stay", {
   skip_on_cran()
   x <- seq(0, 5, length.out = 100)
   kernel <- kernel_matern(2.5, 1)
@@ -77,7 +77,7 @@ test_that("a change is found and the bandit begins anew; without change the hist
   }
 })
 
-test_that("restarts every so many rounds and after given rounds, and none without a rule", {
+test_that("restarts come at regular intervals and after given rounds, and never without a rule", {
   x <- seq(0, 1, length.out = 20)
   problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
   segments <- function(b) as.data.frame(run_bandit(b, problem, 30))$segment
@@ -105,7 +105,7 @@ plain_statistic <- function(kernel, x, y, ridge, grid) {
   mean((fit(seq_len(q)) - fit(q + seq_len(q)))^2)
 }
 
-test_that("on a box the closed form of the squared-exponential kernel is a fine quadrature's value", {
+test_that("on a box the closed form of the squared-exponential kernel equals fine quadrature", {
   set.seed(31)
   # Midpoints: their error falls with the square of the step.
   midpoints <- function(low, high, n) low + (high - low) * (seq_len(n) - 0.5) / n
@@ -135,7 +135,7 @@ test_that("on a box the closed form of the squared-exponential kernel is a fine 
                change_statistic(x[, 2], y, kernel_se(0.5), 1, box_domain(2, 4)), tolerance = 1e-9)
 })
 
-test_that("the sweep uses the closed form too, and dyadic tails are those of powers of two", {
+test_that("the sweep uses the closed form too, and dyadic tails have powers of two", {
   skip_on_cran()
   for (seed in 1:4) {
     set.seed(seed)
@@ -157,7 +157,7 @@ test_that("the sweep uses the closed form too, and dyadic tails are those of pow
   }
 })
 
-# A detector bandit beside the oracle through both ways that contexts can be told.
+# A detector bandit against the reference, with contexts listed and open.
 for (known in c(TRUE, FALSE)) {
   test_that(paste("the detector in contexts that are", if (known) "known" else "not known", "beforehand"), {
     x <- seq(0, 1, length.out = 6)
@@ -207,7 +207,7 @@ test_that("the detector runs on a box, with contexts and without", {
   }
 })
 
-test_that("constants from cross-validation and shuffles, by hand", {
+test_that("constants by cross-validation and shuffles equal those computed by hand", {
   set.seed(71)
   x <- runif(30, 0, 5)
   y <- sin(2 * x) + rnorm(30, sd = 0.1)
@@ -238,7 +238,7 @@ test_that("constants from cross-validation and shuffles, by hand", {
   expect_error(calibrate_detector(x, y, kernel_se(1)), class = "gpbandits_error")
 })
 
-test_that("on stationary noise the detector alarms no more often than its calibrated level allows", {
+test_that("on stationary noise the detector raises alarms at most as often as its calibrated level", {
   skip_on_cran()
   kernel <- kernel_matern(2.5, 0.4)
   x <- seq(0, 1, length.out = 40)
@@ -246,7 +246,7 @@ test_that("on stationary noise the detector alarms no more often than its calibr
   runs <- by_level(120, 2000)
   set.seed(60)
   # Thresholds per length from noise like the monitor's: a share level / (number of tails) for each
-  # of the tails that it will look at, so that Bonferroni bounds the whole run.
+  # of the tails that it will test, so that Bonferroni bounds the whole run.
   level <- 0.2
   tails <- sum(seq_len(pairs) %/% 2)
   draws <- by_level(500, 20000)
@@ -273,7 +273,7 @@ test_that("on stationary noise the detector alarms no more often than its calibr
   expect_lt(mean(restarted), level + 4 * sqrt(level * (1 - level) / length(restarted)))
 })
 
-test_that("given rounds and regular intervals are one rule: exactly one of them is given", {
+test_that("times and intervals of restarts are one rule, and exactly one of them is given", {
   refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
   refused(change_oracle(), "times")
   refused(change_oracle(3, every = 2), "times")
@@ -292,7 +292,7 @@ test_that("a detector has a threshold and a ridge, or the probability of the eve
   expect_identical(c(change_detect(sqrt, sqrt)$explore, change_detect(delta = 0.1)$explore), c(sqrt(3), 0))
 })
 
-test_that("what forgets gradually is one rule: by drift, by weights or in a window", {
+test_that("gradual forgetting is one rule: by drift, by weights or in a window", {
   refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
   refused(change_oracle(rate = 0.1, window = 5), "window")
   refused(change_oracle(rate = 1), "rate")
@@ -328,7 +328,7 @@ played <- function(b, rounds, change, p1, p2) {
   b
 }
 
-test_that("weights of age, windows and restarts are Newton's solution of the weighted problem", {
+test_that("with a likelihood, weights of age, windows and restarts equal Newton's solution of the weighted problem", {
   arm <- c(1, 2, 2, 3, 1, 3, 2)
   y <- c(1, 0, 2, 1, 0, 0, 1)
   size <- c(1, 1, 2, 3, 1, 1, 2)
@@ -358,7 +358,7 @@ test_that("weights of age, windows and restarts are Newton's solution of the wei
     }
     near(change_oracle(rate = 0.3, by = "weights"), 0.7^(8 - 1:7))
     near(change_oracle(window = 3), as.numeric(1:7 > 4))
-    # Identities: a weight of 1, a window of everything, and what has faded completely.
+    # Identities: a weight of 1, a window of everything, and observations whose weight is 0.
     plain <- given(NULL, rewards)
     expect_equal(given(change_oracle(rate = 0, by = "weights"), rewards), plain, tolerance = 1e-12)
     expect_identical(given(change_oracle(window = 7), rewards), plain)
@@ -466,7 +466,7 @@ test_that("the detector without a ridge compares Laplace's evidences of halves",
   expect_identical(b$copy()$history(), h)
 })
 
-test_that("rules without a meaning for the rewards say what to use instead", {
+test_that("rules without a meaning for the rewards are errors that state the alternative", {
   refused <- function(changes, rewards, words, ...) {
     error <- expect_error(gp_bandit(few, few_kernel, policy = policy_mean(), rewards = rewards, changes = changes, ...),
                           words, class = "gpbandits_error", fixed = TRUE)
@@ -489,7 +489,7 @@ test_that("rules without a meaning for the rewards say what to use instead", {
 
 # ---- the automatic choice -----------------------------------------------------------------------
 
-test_that("forecasts and weights of an automatic choice are those of plain R", {
+test_that("forecasts and weights of an automatic choice equal those of plain R", {
   set.seed(5)
   rule <- gpbandits:::change_auto(10, windows = c(5, 12), rates = 0.2)
   b <- played(binary_bandit(rule, mean = -0.5), 30, 15, c(0.1, 0.4, 0.8), c(0.8, 0.4, 0.1))
@@ -536,7 +536,7 @@ test_that("Gaussian rewards are forecast in the same way", {
   expect_equal(found, expected, tolerance = 1e-8)
 })
 
-test_that("an automatic choice forgets nothing without a change, and soon after one it forgets", {
+test_that("an automatic choice forgets nothing without a change, and forgets soon after one", {
   automatic <- function(seed, p2) {
     set.seed(seed)
     played(binary_bandit("auto", mean = -1), 300, 150, c(0.1, 0.2, 0.6), p2)

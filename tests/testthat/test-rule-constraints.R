@@ -1,5 +1,5 @@
-# Multipliers and targets by hand, the ledger's violation, and the overflow of the penalty.
-# That whole lives equal the oracle's is tested in test-bandit.R.
+# Multipliers and targets by hand, the regret log's violation, and the overflow of the penalty.
+# That whole runs equal the reference's is tested in test-bandit.R.
 
 grid <- as.matrix(expand.grid(x1 = seq(0, 6, length.out = 13), x2 = seq(0, 6, length.out = 13)))
 g <- sin(grid[, 1]) * sin(grid[, 2]) + 0.95
@@ -52,7 +52,7 @@ test_that("the epoch's noise level widens the bound, and its failure probability
                class = "gpbandits_error", regexp = "epochs")
 })
 
-test_that("a penalty that leaves the range of numbers ends in an error and changes nothing", {
+test_that("a penalty that overflows ends in an error and changes nothing", {
   b <- gp_ucb_noiseless_constraints(1:3, kernel_se(1), 0.01, epoch = 2, width = width_constant(1))
   q <- b$suggest()
   before <- b$history()
@@ -62,7 +62,7 @@ test_that("a penalty that leaves the range of numbers ends in an error and chang
   expect_true(all(is.finite(b$posterior()$mean)))
 })
 
-test_that("constraint values are asked for, and refused where there are none", {
+test_that("constraint values are required, and errors without constraints", {
   b <- gp_ucb_noiseless_constraints(1:3, kernel_se(1), 0.01, count = 2, epoch = 2, width = width_constant(1))
   q <- b$suggest(2)
   for (bad in list(NULL, 1, c(1, NA), "a", matrix(1, 2, 3))) {
@@ -73,7 +73,7 @@ test_that("constraint values are asked for, and refused where there are none", {
   expect_error(run_bandit(b, bandit_problem(1:3, 1:3), 2), class = "gpbandits_error", regexp = "problem")
 })
 
-test_that("Slater's condition is Theorem 2's", {
+test_that("Slater's condition is that of Theorem 2", {
   margin <- function(rounds, gain, R, epoch, ...) {
     regret_bound("constraints_noisy", rounds, gain, R = R, epoch = epoch, quantity = "margin", ...)
   }
@@ -101,7 +101,7 @@ test_that("Slater's condition is Theorem 2's", {
   expect_identical(margin(20, 3, 0, 10), double(20))
 })
 
-test_that("Thompson sampling plays the epochs: frequencies are those of draws from the target's posterior", {
+test_that("with Thompson sampling the frequencies of choices are those of draws from the target's posterior", {
   skip_on_cran()
   arms <- c(0, 0.4, 1)
   kernel <- kernel_se(0.5)
@@ -132,7 +132,7 @@ test_that("Thompson sampling plays the epochs: frequencies are those of draws fr
                class = "gpbandits_error", regexp = "inner")
 })
 
-test_that("new values at the end of an epoch give both engines the posterior of a refit", {
+test_that("new values at the end of an epoch give both engines the posterior of a new fit", {
   for (engine in c("weights", "played")) {
     b <- gp_ucb_noiseless_constraints(grid, kernel_matern(2.5, 1), 0.01, epoch = 7, width = width_constant(2), engine = engine)
     set.seed(6)

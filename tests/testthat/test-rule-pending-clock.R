@@ -14,7 +14,7 @@ clock_reference <- function(K, lambda, asked, reported, rows, y, now, m, value, 
   list(mean = post$mean, sd = post$sd, width = width, arm = ref_argmax(post$mean + width * post$sd, 1e-9))
 }
 
-# Queries at random times; rewards under way that arrive at random times, many too late, told in random
+# Queries at random times; pending rewards that arrive at random times, many too late, reported in random
 # order, some of them long after they arrived.
 play_by_clock <- function(bandit, K, lambda, m, value, B_y, over, rounds = 40) {
   asked <- reported <- y <- numeric()
@@ -50,7 +50,7 @@ play_by_clock <- function(bandit, K, lambda, m, value, B_y, over, rounds = 40) {
     if (length(some)) {
       some <- some[sample.int(length(some))]
       when <- asked[some] + stats::runif(length(some), 0, 2 * min(m, 10))
-      when <- pmin(when, now)                       # told by now, arrived perhaps earlier
+      when <- pmin(when, now)                       # reported by now, arrived perhaps earlier
       bandit$observe(some, y[some], time = when)
       reported[some] <- when
     }
@@ -58,7 +58,7 @@ play_by_clock <- function(bandit, K, lambda, m, value, B_y, over, rounds = 40) {
   list(worst = worst, late = sum(!is.na(reported) & reported - asked > m), known = sum(!is.na(reported)))
 }
 
-test_that("by the clock: mean, sd, width and choice are those of a refit from scratch", {
+test_that("with clock time mean, sd, width and choice equal those of a fit from scratch", {
   skip_on_cran()
   set.seed(61)
   late <- 0
@@ -94,7 +94,7 @@ test_that("a run counts a round as one unit of time: the two units agree, also i
   expect_identical(runs[[1]], runs[[2]])
 })
 
-test_that("the clock: now by default, differences of time, and times that cannot be", {
+test_that("the clock is the present time by default; differences of time work, and impossible times are errors", {
   bandit <- gp_ucb_sdf(clock_x, kernel_se(0.2), 0.05, m = as.difftime(1, units = "mins"), unit = "time")
   expect_identical(bandit$config$pending$m, 60)
   before <- as.numeric(Sys.time())
@@ -124,7 +124,7 @@ test_that("the clock: now by default, differences of time, and times that cannot
   expect_identical(blamed(pending_censor(1, unit = "hours")), "unit")
 })
 
-test_that("a bandit that counts rounds keeps no clock unless it is told", {
+test_that("a bandit that counts rounds records times only if they are given", {
   bandit <- gp_ucb_sdf(clock_x, kernel_se(0.2), 0.05, m = 3)
   bandit$suggest()
   bandit$suggest(time = 5)

@@ -1,4 +1,4 @@
-# Stop rules: their numbers against the formulas, their promises against problems whose truth is known.
+# Stop rules: their numbers against the formulas, their guarantees on problems with a known truth.
 
 stop_level <- by_level(12, 200)
 
@@ -11,7 +11,7 @@ tiny_data <- function(policy = policy_ucb(width_constant(2)), ...) {
 
 ref_gap <- function(mean, sd, w) max(mean + w * sd) - max(mean - w * sd)
 
-test_that("the gap of the tiny example is the specification's", {
+test_that("the gap equals that of the worked example", {
   tiny <- ref_tiny()
   expect_equal(ref_gap(tiny$mean, tiny$sd, 2), 0.828050, tolerance = 1e-5)
   b <- tiny_data()
@@ -36,7 +36,7 @@ test_that("pending queries do not narrow the gap", {
   expect_equal(b$certificate(stop_gap(1))$gap, before, tolerance = tol$identity)
 })
 
-test_that("a gap on a box is that of a fine grid", {
+test_that("a gap on a box equals that of a fine grid", {
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ei())
   b$add(x = cbind(c(0.1, 0.35, 0.6, 0.95)), reward = sin(5 * c(0.1, 0.35, 0.6, 0.95)))
   p <- b$posterior(x = cbind(seq(0, 1, length.out = 4001)))
@@ -76,7 +76,7 @@ test_that("only widths with a theorem give a probability", {
   }
 })
 
-test_that("a map that is fitted to the rewards takes every width's probability away, one that is given does not", {
+test_that("a transform fitted to the rewards removes every width's probability, and a fixed one does not", {
   claim <- function(outputs, width) {
     b <- gp_bandit(1:9, kernel_se(1), 0.1, policy_ucb(width), outputs = outputs)
     b$add(arm = 1:9, reward = sin(1:9))
@@ -98,7 +98,7 @@ test_that("a map that is fitted to the rewards takes every width's probability a
   }
 })
 
-test_that("every draw is turned into rewards by itself", {
+test_that("every draw is converted to rewards separately", {
   set.seed(325)
   b <- gp_bandit(1:12, kernel_se(2), 0.01, policy_ei(), outputs = scale_outputs("minimize", "power"))
   b$add(arm = 1:12, reward = exp(2 * sin(1:12)))
@@ -117,7 +117,7 @@ test_that("every draw is turned into rewards by itself", {
   expect_gte(min(ours), 0)
 })
 
-test_that("what is claimed of rewards with noise variances of their own, and of those that come at will", {
+test_that("claims state their assumptions on noise variances of single rewards, and on their time of arrival", {
   asked <- function(width, noise_var = 0.01, own = 0.04, record = TRUE) {
     b <- gp_bandit(1:5, kernel_se(1), noise_var, policy_ucb(width))
     b$suggest()
@@ -168,7 +168,7 @@ ref_rkhs <- function(K, B, parts = 8) {
   drop(K[, at] %*% weight) * B / sqrt(drop(weight %*% K[at, at] %*% weight))
 }
 
-test_that("norm widths hold where R bounds rewards whose own variances are told too small", {
+test_that("norm widths cover if R bounds the noise and the given variances are too small", {
   runs <- by_level(12, 300)
   x <- seq(0, 1, length.out = 30)
   K <- ref_kernel_se(0.2)(x)
@@ -189,7 +189,7 @@ test_that("norm widths hold where R bounds rewards whose own variances are told 
   for (k in 2:3) expect_gt(stats::binom.test(sum(missed[k, ]), runs, 0.1, "greater")$p.value, tol$p_value)
 })
 
-test_that("the width for stopping on a box is the specification's, and its parts are", {
+test_that("the width for stopping on a box, and its parts, equal the worked example", {
   numbers <- list(c(2, 3.03053, 4.38938, 5.66169), c(0.1, 2.89364, 3.83787, 5.11242))
   for (row in numbers) {
     for (k in 1:3) {
@@ -275,7 +275,7 @@ test_that("certified regrets on a box hold on draws from the prior", {
   expect_gt(stats::binom.test(sum(missed), runs, 0.1, "greater")$p.value, tol$p_value)
 })
 
-# Clopper-Pearson by its definition: the shares that a one-sided test at level `side` just refuses.
+# Clopper-Pearson by its definition: the proportions that a one-sided test at level `side` just rejects.
 ref_interval <- function(k, n, side) stats::binom.test(k, n, conf.level = 1 - 2 * side)$conf.int[1:2]
 
 test_that("the probabilistic regret bound adds samples until an interval decides", {
@@ -308,7 +308,7 @@ test_that("the probabilistic regret bound adds samples until an interval decides
   expect_false(near$decided)
 })
 
-test_that("on a box the probabilistic regret bound does no more draws than it says", {
+test_that("on a box the probabilistic regret bound makes no more draws than `draws`", {
   b <- gp_ucb(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 0.01, width = width_constant(2))
   b$add(cbind(c(0.2, 0.8, 0.5), c(0.3, 0.6, 0.9)), reward = c(1, 0, 0.5))
   found <- b$certificate(stop_prb(1, delta = 0.9, draws = 36))
@@ -335,7 +335,7 @@ test_that("shortfalls have the distribution of the joint posterior's, on arms", 
   }
 })
 
-test_that("the normals of the quick stream are normal, and R's generator begins it", {
+test_that("the numbers of the fast stream are normal, and R's generator seeds it", {
   skip_without_testing()
   set.seed(327)
   z <- cpp_testing_stream_normals(2e5)
@@ -350,7 +350,7 @@ test_that("the normals of the quick stream are normal, and R's generator begins 
   expect_lt(abs(stats::cor(z[-1], z[-length(z)])), 4 / sqrt(length(z)))
 })
 
-test_that("maxima from a joint factor are those that are drawn one by one, whatever is left out, on every engine", {
+test_that("maxima from a joint factor equal those drawn one by one, on every engine", {
   x <- seq(0, 1, length.out = 60)
   for (engine in c("weights", "played", "lowrank")) {
     b <- gp_bandit(x, kernel_matern(2.5, 0.2), 0.01, policy_ei(), engine = engine)
@@ -377,7 +377,7 @@ test_that("maxima from a joint factor are those that are drawn one by one, whate
   expect_identical(dim(drawn_maxima(as.environment(many), contexts_for(many, NULL, 1L))(3)), c(3L, 2L))
 })
 
-test_that("shortfalls on a box are those of joint draws over a fine grid", {
+test_that("shortfalls on a box equal those of joint draws over a fine grid", {
   skip_on_cran()
   x <- c(0.1, 0.35, 0.6, 0.95)
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ei())
@@ -394,7 +394,7 @@ test_that("shortfalls on a box are those of joint draws over a fine grid", {
   expect_gt(suppressWarnings(stats::ks.test(ours, theirs)$p.value), tol$p_value)
 })
 
-test_that("asking draws nothing from the user's generator and changes nothing", {
+test_that("$certificate() draws nothing from the user's generator and changes nothing", {
   b <- tiny_data(policy_ts(width_constant(1)))
   twin <- b$copy()
   set.seed(322)
@@ -435,7 +435,7 @@ test_that("certified regrets hold on draws from the prior, and save evaluations"
   expect_gt(prb[["early"]], stop_level / 2)
 })
 
-test_that("a run ends where the rule says and its ledger is as long", {
+test_that("a run ends when the rule stops it, and its regret log has that length", {
   p <- stop_problem(1)
   make <- function() gp_bandit(p$x, kernel_matern(2.5, 0.25), 0.01, policy_ts(width_constant(1)))
   set.seed(5)
@@ -468,7 +468,7 @@ test_that("a search ends by its rule, in the user's units", {
   expect_null(counted$certificate)
 })
 
-test_that("bad rules are refused", {
+test_that("invalid rules are errors", {
   p <- stop_problem(1)
   b <- gp_ucb(p$x, kernel_se(0.2), 0.01)
   expect_error(stop_gap(0), class = "gpbandits_error")
@@ -514,7 +514,7 @@ ref_emsr <- function(K, rows, y, noise, w) {
   list(kl = kl, change = abs(max(new$mean) - max(old$mean)) + gain + ref_gap(old$mean, old$sd, w) * sqrt(kl / 2))
 }
 
-test_that("the change of the expected minimum simple regret is the formula's", {
+test_that("the change of the expected minimum simple regret equals its formula", {
   tiny <- ref_tiny()
   rows <- c(tiny$rows, 2)
   y <- c(tiny$y, 0.9)
@@ -536,7 +536,7 @@ test_that("the change of the expected minimum simple regret is the formula's", {
   expect_error(late$certificate(stop_emsr(1)), class = "gpbandits_error")
 })
 
-test_that("the change on a box and over a product is that of their points", {
+test_that("the change on a box and over a product equals that of their points", {
   skip_on_cran()
   x <- c(0.1, 0.35, 0.6, 0.95)
   y <- sin(5 * x)

@@ -37,7 +37,7 @@ test_that("a bandit's numbers do not depend on which others are compared, or in 
   expect_false(identical(of_bandit(other, "ucb"), of_bandit(all, "ucb")))
 })
 
-test_that("every bandit meets the same problem, noise and delays", {
+test_that("every bandit gets the same problem, noise and delays", {
   data <- as.data.frame(compare())
   noise <- function(name) with(of_bandit(data, name), reward - f)
   for (name in names(makers)[-1]) {
@@ -54,7 +54,7 @@ test_that("every bandit meets the same problem, noise and delays", {
   expect_false(isTRUE(all.equal(first, noise("uniform")[replication == 2])))
 })
 
-test_that("the caller's random numbers are left alone", {
+test_that("the caller's random numbers do not change", {
   set.seed(6)
   state <- .Random.seed
   compare()
@@ -93,7 +93,7 @@ test_that("the long table is consistent with itself", {
   }
 })
 
-test_that("summary: mean and standard error over replications", {
+test_that("summary() has mean and standard error over replications", {
   comparison <- compare(replications = 5)
   data <- as.data.frame(comparison)
   for (rounds in list(11, c(2, 7))) {
@@ -110,7 +110,7 @@ test_that("summary: mean and standard error over replications", {
   expect_true(all(is.na(summary(compare(replications = 1))$se)))
 })
 
-test_that("one problem serves all replications where it is given as such", {
+test_that("a single problem is used for all replications", {
   problem <- bandit_problem(compare_x, sin(5 * compare_x), noise = 0.1)
   data <- as.data.frame(compare_bandits(makers["ucb"], problem, 6, 2, seed = 1))
   expect_identical(unique(data$optimum), max(sin(5 * compare_x)))
@@ -119,23 +119,15 @@ test_that("one problem serves all replications where it is given as such", {
 
 test_that("progress goes through the user's progressr handler", {
   skip_if_not_installed("progressr")
-  # What a handler of the user's sees: the amounts of all updates.
-  amounts <- function(code) {
-    seen <- numeric()
-    recorder <- progressr::make_progression_handler("record", enable = TRUE, interval = 0, reporter = list(
-      update = function(config, state, progression, ...) seen <<- c(seen, progression$amount)))
-    progressr::with_progress(code, handlers = recorder, enable = TRUE)
-    seen
-  }
   problem <- bandit_problem(compare_x, sin(5 * compare_x))
-  expect_identical(sum(amounts(compare(progress = TRUE))), 3)
-  expect_identical(sum(amounts(compare(progress = FALSE))), 0)
-  expect_identical(sum(amounts(run_bandit(makers$ucb(problem), problem, 30, progress = TRUE))), 30)
+  expect_identical(sum(progress_amounts(compare(progress = TRUE))), 3)
+  expect_identical(sum(progress_amounts(compare(progress = FALSE))), 0)
+  expect_identical(sum(progress_amounts(run_bandit(makers$ucb(problem), problem, 30, progress = TRUE))), 30)
   slow <- gp_ucb(compare_x, compare_kernel, 0.01, width = width_function(function(t) {
     Sys.sleep(0.03)
     1
   }))
-  moves <- amounts(run_bandit(slow, problem, 10, progress = TRUE))
+  moves <- progress_amounts(run_bandit(slow, problem, 10, progress = TRUE))
   expect_gt(length(moves), 2)                        # during the run, not only at its end
   expect_identical(sum(moves), 10)
   expect_identical(as.data.frame(compare(progress = TRUE)), as.data.frame(compare()))

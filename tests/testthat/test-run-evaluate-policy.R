@@ -1,8 +1,8 @@
-# Propensities of logged choices, and what they say of other policies.
+# Propensities of logged choices, and estimates of other policies from them.
 
 quietly <- function(...) suppressWarnings(evaluate_policy(...), classes = "gpbandits_small_sample")
 
-test_that("uniform play and exploration have their formula, deterministic policies none", {
+test_that("uniform sampling and exploration have propensities by formula, deterministic policies none", {
   x <- seq(0, 1, length.out = 8)
   b <- gp_bandit(x, kernel_se(0.3), 0.04, policy_uniform())
   for (t in 1:5) b$suggest()
@@ -95,7 +95,7 @@ target <- function(policy = policy_mean()) {
   b$add(arm = rep(1:5, 2), context = cbind(z1 = rep(0:1, each = 5)), reward = as.vector(t(truth)))
 }
 
-test_that("both weighted estimates are unbiased, cover, and the doubly robust one is sharper", {
+test_that("both weighted estimates are unbiased and cover, and the doubly robust one is more precise", {
   skip_on_cran()
   b <- target()
   value <- 0.3 * 0.9 + 0.7 * 0.8
@@ -115,7 +115,7 @@ test_that("both weighted estimates are unbiased, cover, and the doubly robust on
   expect_lt(mean(se[2, ]), 0.7 * mean(se[1, ]))
 })
 
-test_that("they are the textbook's formulas, for randomised targets too", {
+test_that("they equal the textbook's formulas, for randomised targets too", {
   set.seed(3)
   log <- made_log(80)
   uniform <- quietly(log, target(policy_uniform()), draws = 5000)
@@ -152,7 +152,7 @@ test_that("they are the textbook's formulas, for randomised targets too", {
   expect_equal(dm$se, sqrt(mean(fit$sd)^2 + var(fit$mean) / 80), tolerance = 1e-6)
 })
 
-test_that("a bandit that averages over models has their mixture in the direct method, in the rewards' units", {
+test_that("a bandit that averages over models uses their mixture in the direct method, in the units of the rewards", {
   arms <- data.frame(x = 0:9 / 9)
   set.seed(31)
   b <- auto_bandit(arms, model = gp_model(transform = "none"), policy = policy_mean(), n_initial = 0)
@@ -178,9 +178,9 @@ test_that("a bandit that averages over models has their mixture in the direct me
   mean <- sum(weight * means)
   sd <- sqrt(sum(weight * (vapply(parts, `[[`, 0, 2)^2 + (means - mean)^2)))
   # (No transform: the map is linear.)
-  unit <- abs(diff(gpbandits:::unmap_outputs(config$output_map, c(0, 1))))
+  unit <- abs(diff(unmap_outputs(config$output_map, c(0, 1))))
   dm <- quietly(log, b, "dm")
-  expect_equal(dm$estimate, gpbandits:::unmap_outputs(config$output_map, mean), tolerance = 1e-8)
+  expect_equal(dm$estimate, unmap_outputs(config$output_map, mean), tolerance = 1e-8)
   expect_equal(dm$se, unit * sd, tolerance = 1e-6)
 })
 
@@ -194,7 +194,7 @@ one_arm <- function() {
   b$add(arm = 5, reward = 5)
 }
 
-test_that("few matches without a reward are said to be few, and are no proof of zero", {
+test_that("few matches without a reward raise a warning, and do not prove that the value is zero", {
   b <- one_arm()
   set.seed(4)
   log <- few_matches(0.249)
@@ -269,7 +269,7 @@ test_that("a replay is a run on the matches, and changes nothing", {
   expect_equal(found$matched, length(seen), tolerance = 0.4)
 })
 
-test_that("logs that say too little are refused", {
+test_that("incomplete logs are errors", {
   b <- target()
   set.seed(1)
   log <- made_log(20)
@@ -286,7 +286,7 @@ test_that("logs that say too little are refused", {
   expect_error(evaluate_policy(log, box), "`bandit`", class = "gpbandits_error")
 })
 
-test_that("what is known of the rewards bounds the direct method, too", {
+test_that("a given range of the rewards bounds the direct method, too", {
   # Rewards at their least value but for a few: means of the model, and its errors, reach below.
   set.seed(14)
   x <- seq(0, 1, length.out = 10)
@@ -304,7 +304,7 @@ test_that("what is known of the rewards bounds the direct method, too", {
   # A range that the model stays within changes nothing.
   wide <- quietly(log, b, "dm", range = c(-100, 100))
   expect_equal(wide[c("estimate", "se", "lower", "upper")], free[c("estimate", "se", "lower", "upper")])
-  # Clipped to it, means are nowhere further from what is true, and intervals cover no less of it.
+  # Clipped to it, means are nowhere further from the truth, and intervals cover no less of it.
   truth <- 0.7 * (1:10 == 5)
   for (arm in c(1, 4, 6, 9)) {
     target <- gp_ucb(x, kernel_se(0.2), 0.1, width = 2)

@@ -1,5 +1,5 @@
-# Interrupts, time limits and errors in the middle of a run: what was played is kept,
-# what was half done is not, and the bandit goes on.
+# Interrupts, time limits and errors in the middle of a run: complete rounds are kept,
+# incomplete ones are not, and the bandit continues.
 
 stop_x <- seq(0, 1, length.out = 12)
 stop_problem <- bandit_problem(stop_x, sin(5 * stop_x), noise = 0.1, delay = function(n) rpois(n, 2))
@@ -35,7 +35,7 @@ replays <- function(bandit) {
   expect_identical(bandit$copy()$history(), bandit$history())
 }
 
-test_that("a run that is stopped keeps its complete rounds, and the bandit goes on", {
+test_that("a run that is interrupted keeps its complete rounds, and the bandit continues", {
   never <- stopping_bandit(identity, Inf)
   set.seed(31)
   run_bandit(never, stop_problem, 20)
@@ -62,7 +62,7 @@ test_that("a run that is stopped keeps its complete rounds, and the bandit goes 
   }
 })
 
-test_that("a run that is stopped in its first round leaves the bandit as it was", {
+test_that("a run that is interrupted in its first round leaves the bandit unchanged", {
   for (way in names(stops)) {
     bandit <- stopping_bandit(stops[[way]], at = 1)
     expect_false(caught(run_bandit(bandit, stop_problem, 20)) == "finished")
@@ -71,7 +71,7 @@ test_that("a run that is stopped in its first round leaves the bandit as it was"
   }
 })
 
-test_that("suggest(n) that is stopped leaves none of the n", {
+test_that("suggest(n) that is interrupted leaves none of the n", {
   for (way in names(stops)) for (pending in list(pending_ignore(), pending_hallucinate(), pending_censor(2))) {
     bandit <- stopping_bandit(stops[[way]], at = 6, pending)
     bandit$suggest(2)
@@ -92,7 +92,7 @@ test_that("a progress handler that fails ends the run like any other error", {
   }))
   failing <- progressr::make_progression_handler("failing", enable = TRUE, interval = 0, reporter = list(
     update = function(config, state, progression, ...) {
-      bandit$history()                               # looking is allowed
+      bandit$history()                               # reading is allowed
       if (state$step > 3) stop("out of order")
     }))
   end <- caught(suppressWarnings(progressr::with_progress(run_bandit(bandit, stop_problem, 40, progress = TRUE),
@@ -103,7 +103,7 @@ test_that("a progress handler that fails ends the run like any other error", {
   replays(bandit)
 })
 
-test_that("a comparison that is stopped gives the caller's random numbers back", {
+test_that("a comparison that is interrupted restores the caller's random numbers", {
   set.seed(32)
   state <- .Random.seed
   for (way in names(stops)) {
@@ -143,7 +143,7 @@ end_of <- function(code) tryCatch({
   "finished"
 }, error = identity, interrupt = identity, lost = identity)
 
-test_that("R's time limit is recognised with any words around it, and as the cause of another error", {
+test_that("R's time limit is recognised in any message, and as the cause of another error", {
   is_stop <- gpbandits:::is_stop
   for (kind in c("elapsed", "CPU", "session elapsed", "session CPU")) {
     limit <- time_limit(kind)
@@ -155,7 +155,7 @@ test_that("R's time limit is recognised with any words around it, and as the cau
   interrupt <- structure(list(message = "", call = NULL), class = c("interrupt", "condition"))
   expect_true(is_stop(interrupt))
   expect_true(is_stop(errorCondition("a step failed", parent = interrupt)))
-  # What the objective limited by itself has failed, and the search goes on.
+  # An evaluation that the objective limited itself has failed, and the search continues.
   own <- "reached elapsed time limit [cpu=1s, elapsed=1.5s]"
   broken <- c("error", "condition")
   for (failure in list(simpleError("no time"), simpleError(own), errorCondition(own, class = "TimeoutException"),
@@ -166,7 +166,7 @@ test_that("R's time limit is recognised with any words around it, and as the cau
   }
 })
 
-test_that("each handler of the package passes a time limit on as it is", {
+test_that("each handler of the package passes a time limit on unchanged", {
   limit <- time_limit()
   strike <- function(...) stop(limit)
   wrapped <- errorCondition("the objective failed: reached elapsed time limit (point 3)", parent = limit)
@@ -217,16 +217,16 @@ handlers_in <- function(code) {
   c(if (takes) called, unlist(lapply(parts, handlers_in)))
 }
 
-test_that("errors of any kind are taken in one place, which passes time limits on", {
+test_that("errors of any kind are caught by one function, which passes time limits on", {
   space <- asNamespace("gpbandits")
   takes_errors <- function(name) is.function(space[[name]]) && length(handlers_in(space[[name]])) > 0
   found <- Filter(takes_errors, ls(space, all.names = TRUE))
-  # The point; what it asks; the objective's, which runs where the package may not be; a worker that gives its query back
-  # and goes on with the error; and a service, whose clients are told of it.
+  # The point; its functions; the objective's, which runs without the package; a worker that gives its query back
+  # and passes the error on; and a service, whose clients get a message.
   expect_setequal(found, c("catch_error", "is_time_limit", "evaluate_objective", "work_on", "checked_reply"))
 })
 
-test_that("a time limit that strikes anywhere in a search, or in a worker of a store, ends it", {
+test_that("a time limit at any time of a search, or of a worker of a store, ends it", {
   skip_on_cran()
   skip_if_not_installed("RSQLite")
   space <- asNamespace("gpbandits")
@@ -256,7 +256,7 @@ test_that("a time limit that strikes anywhere in a search, or in a worker of a s
     for (name in names(lives)) {
       total <- clock(lives[[name]])
       expect_gt(total, 1000)
-      # (A second life may be some statements shorter: what it has looked through once, it knows.)
+      # (A second run may be some statements shorter: values that it has checked are not checked again.)
       for (at in unique(round(seq(1, 0.9 * total, length.out = by_level(10, 60))))) {
         end <- end_of(clock(lives[[name]], function() stop(time_limit()), at))
         expect_identical(end, time_limit(), info = paste(name, at, "of", total))
@@ -265,7 +265,7 @@ test_that("a time limit that strikes anywhere in a search, or in a worker of a s
   })
 })
 
-test_that("a time limit that strikes where a statement is put together is not reworded by DBI's generics", {
+test_that("a time limit during the construction of a statement is not reworded by DBI's generics", {
   skip_if_not_installed("RSQLite")
   connection <- bandit_store(tempfile(fileext = ".db"), "struck")$connection
   struck <- function(call) end_of(call(connection, "SELECT ", stop(time_limit())))
@@ -274,7 +274,7 @@ test_that("a time limit that strikes where a statement is put together is not re
   expect_identical(struck(gpbandits:::sql_change_now), time_limit())
 })
 
-test_that("a real time limit ends a search whose refits it strikes", {
+test_that("a real time limit ends a search during its refits", {
   # (R's compiler drops errors that come while it compiles a function, a time limit among them.)
   jit <- compiler::enableJIT(0)
   on.exit(compiler::enableJIT(jit))
@@ -314,7 +314,7 @@ under_limit <- function(code, limit = 0.3) {
   list(message = message, late = proc.time()[["user.self"]] - before - limit)
 }
 
-test_that("whatever takes long can be interrupted within a second, and leaves a bandit as it was", {
+test_that("long computations can be interrupted within a second, and leave a bandit unchanged", {
   skip_on_cran()
   set.seed(33)
   x <- matrix(stats::runif(40000), 20000)
@@ -338,7 +338,7 @@ test_that("whatever takes long can be interrupted within a second, and leaves a 
   expect_identical(box$suggest()$id, 1L)
 })
 
-test_that("a real SIGINT: within R code, within the compiled loop, within a batch", {
+test_that("a real SIGINT works within R code, within the compiled loop, and within a batch", {
   skip_on_cran()
   out <- run_child(c(
     "suppressPackageStartupMessages(library(gpbandits))",

@@ -1,9 +1,9 @@
-# run_bandit() against the oracle: the same choices as the bandit asked step by step,
-# rewards usable when their delay has passed, and a ledger that says what it cost.
+# run_bandit() against the reference: the same choices as the bandit asked step by step,
+# rewards usable when their delay has passed, and a regret log.
 
 ledger_noise <- function(e) function(n) e[seq_len(n)]
 
-test_that("a run is the bandit asked step by step, under every pending rule", {
+test_that("a run equals the bandit asked step by step, under every pending rule", {
   set.seed(701)
   x <- sort(runif(14))
   K <- ref_kernel_se(0.2)(x)
@@ -58,12 +58,12 @@ test_that("a query whose reward is lost to censoring never counts for the simple
   all_lost <- bandit_problem(1:6, 1:6, delay = 3)
   run <- run_bandit(gp_ucb_sdf(1:6, kernel_se(1), 0.01, m = 2), all_lost, 10)
   expect_true(all(is.na(as.data.frame(run)$simple_regret)))
-  # Who does not censor knows what comes late.
+  # Without censoring, late rewards are used.
   run <- as.data.frame(run_bandit(gp_bucb(1:6, kernel_se(1), 0.01), all_lost, 10))
   expect_identical(which(is.na(run$simple_regret)), 1:3)
 })
 
-test_that("a design is asked first, in its order, and its rewards are late and lost like all others", {
+test_that("a design is suggested first, in its order, and its rewards may be late and lost like all others", {
   x <- seq(0, 1, length.out = 12)
   f <- sin(5 * x)
   first <- c(9, 2, 5, 2)
@@ -74,7 +74,7 @@ test_that("a design is asked first, in its order, and its rewards are late and l
   expect_identical(run$arm[1:4], as.integer(first))
   expect_identical(run$action, rep(c("explore", "policy"), c(4, 8)))
   expect_identical(run$simple_regret, ref_ledger(run$f, max(f), delay, m = 3)$simple_regret)
-  # By hand, in the same bandit: asked one by one, told what is due, censored until then.
+  # By hand, in the same bandit: asked one by one, given due rewards, censored until then.
   twin <- start(x[first])
   for (t in seq_len(12)) {
     due <- which(seq_len(t - 1) + delay[seq_len(t - 1)] == t)
@@ -90,13 +90,13 @@ test_that("a design is asked first, in its order, and its rewards are late and l
       expect_equal(twin$posterior()$mean[7], sum(K[7, rows] * solve(K[rows, rows] + diag(0.04, 3), y)), tolerance = 1e-9)
     }
   }
-  # What is known beforehand is no query of the run.
+  # Data given in advance are no query of the run.
   known <- gp_ucb_sdf(x, kernel_se(0.2), 0.04, m = 3, value = -1)
   known$add(arm = first, reward = f[first])
   expect_identical(unique(as.data.frame(run_bandit(known, problem, 12))$action), "policy")
 })
 
-test_that("a design goes on in copies and journals, in contexts, over boxes and in a run with refits", {
+test_that("a design continues in copies and journals, with contexts, on boxes and in a run with refits", {
   x <- seq(0, 1, length.out = 8)
   file <- tempfile()
   whole <- gp_bucb(x, kernel_se(0.2), 0.04, initial_design = x[c(3, 8, 1)])
@@ -128,7 +128,7 @@ test_that("a design is checked", {
                "`initial_design`", class = "gpbandits_error")
 })
 
-test_that("delays that depend on the input: the round's own random numbers, at the query's place", {
+test_that("delays that depend on the input use the random numbers of the round, at the query's point", {
   x <- seq(0.1, 2.4, by = 0.1)
   slow <- function(n, x) rpois(n, 3 * x[, 1])
   problem <- bandit_problem(x, sin(x), noise = 0.1, delay = slow)
@@ -153,7 +153,7 @@ test_that("delays that depend on the input: the round's own random numbers, at t
     expect_identical(is.na(run$reward), 1:60 + delay > 60)
     expect_equal(run$simple_regret, ref_ledger(run$f, max(sin(x)), delay, m = 4)$simple_regret)
   }
-  # The bandit's own draws go on where they were: they do not see the delays' seeds.
+  # The bandit's own draws continue where they were: they do not see the delays' seeds.
   set.seed(31)
   gpbandits:::problem_draws(problem, 60)
   expect_identical(runs$random$arm, vapply(1:60, function(t) sample.int(length(x), 1), 0L))
@@ -173,7 +173,7 @@ test_that("delays that depend on the input: the round's own random numbers, at t
   expect_identical(nrow(bandit$history()), 0L)
 })
 
-test_that("compare_bandits() keeps the same rule", {
+test_that("compare_bandits() follows the same rule", {
   all_lost <- bandit_problem(1:6, 1:6, delay = 3)
   runs <- as.data.frame(compare_bandits(
     list(lost = function(problem) gp_ucb_sdf(1:6, kernel_se(1), 0.01, m = 2),
@@ -184,7 +184,7 @@ test_that("compare_bandits() keeps the same rule", {
   expect_equal(as.vector(known[c("lost", "kept")]), c(0, 2 * 3))
 })
 
-test_that("a run over several periods pays against each period's own optimum", {
+test_that("in a run over several periods regret is against each period's own optimum", {
   set.seed(702)
   f <- matrix(rnorm(3 * 8), 8)
   problem <- bandit_problem(1:8, f, noise = 0.1, change_points = c(6, 15))
@@ -198,7 +198,7 @@ test_that("a run over several periods pays against each period's own optimum", {
   expect_lt(max(abs(run$reward - run$f)), 0.6)
 })
 
-test_that("a run with contexts maximises, and pays, context by context", {
+test_that("in a run with contexts the maximum and the regret are those of each context", {
   set.seed(703)
   x <- ref_random_inputs(6, 1)
   z <- ref_random_inputs(3, 1)

@@ -1,10 +1,10 @@
-# run_bandit(): what it plays, in which order it learns, and what its ledger says.
+# run_bandit(): its choices, the order in which it uses rewards, and its regret log.
 
 run_x <- seq(0, 1, length.out = 15)
 run_kernel <- kernel_se(0.2)
 run_truth <- sin(5 * run_x) - 0.5 * run_x
 
-# What the ledger must say, from history and the delays that were drawn.
+# The expected regret log, from history and the delays that were drawn.
 expected_ledger <- function(f, optimum, delay) {
   rounds <- seq_along(f)
   regret <- optimum - f
@@ -62,7 +62,7 @@ test_that("a run equals suggest() and observe() with the same seed and the same 
   }
 })
 
-test_that("the ledger is what history and the drawn delays say", {
+test_that("the regret log agrees with the history and the drawn delays", {
   for (delay in list(NULL, function(n) rpois(n, 3), function(n) rgeom(n, 1 / 6), 0, 1, 100)) {
     problem <- bandit_problem(run_x, run_truth, noise = function(n) runif(n, -0.3, 0.3), delay = delay)
     bandit <- gp_ucb(run_x, run_kernel, 0.03)
@@ -82,7 +82,7 @@ test_that("the ledger is what history and the drawn delays say", {
   }
 })
 
-test_that("delays longer than the run: nothing is learnt, simple regret stays NA", {
+test_that("if delays are longer than the run, nothing is observed and simple regret stays NA", {
   problem <- bandit_problem(run_x, run_truth, delay = 100)
   bandit <- gp_ucb(run_x, run_kernel, 0.01)
   run <- run_bandit(bandit, problem, 20)
@@ -98,7 +98,7 @@ test_that("delays longer than the run: nothing is learnt, simple regret stays NA
   expect_identical(is.na(simple), c(TRUE, TRUE, TRUE, FALSE, FALSE, FALSE))
 })
 
-test_that("a run continues a bandit that has been played already", {
+test_that("a run continues a bandit that has observations", {
   problem <- bandit_problem(run_x, run_truth, noise = 0.1, delay = function(n) rpois(n, 1))
   bandit <- gp_ucb(run_x, run_kernel, 0.01)
   bandit$add(arm = c(2, 9), reward = run_truth[c(2, 9)])
@@ -113,7 +113,7 @@ test_that("a run continues a bandit that has been played already", {
   set.seed(13)
   draws <- gpbandits:::problem_draws(problem, 12)
   expect_identical(play_by_hand(twin, draws, function(query, t) run_truth[query$arm], 12)$history(), bandit$history())
-  # The ledger is the run's own: it starts at its first round.
+  # The regret log is the run's: it starts at its first round.
   ledger <- expected_ledger(data$f, max(run_truth), draws$delay)
   for (column in names(ledger)) expect_equal(data[[column]], ledger[[column]], info = column)
   again <- as.data.frame(run_bandit(bandit, problem, 5))
@@ -123,7 +123,7 @@ test_that("a run continues a bandit that has been played already", {
   expect_identical(which(is.na(bandit$history()$reward))[1], 3L)
 })
 
-test_that("periods: the right truth, optimum and number in each round", {
+test_that("with periods the truth, the optimum and the number of the period are correct in each round", {
   truth <- unname(cbind(run_truth, rev(run_truth), 2 - run_truth^2))
   problem <- bandit_problem(run_x, truth, change_points = c(7, 10))
   bandit <- gp_ucb(run_x, run_kernel, 0.01)
@@ -141,7 +141,7 @@ test_that("periods: the right truth, optimum and number in each round", {
   expect_identical(as.data.frame(run_bandit(gp_ucb(run_x, run_kernel, 0.01), functions, 15)), run)
 })
 
-test_that("contexts on arms: known beforehand, or not, a run is the same as by hand", {
+test_that("with contexts on arms, listed or open, a run equals calls by hand", {
   truth <- function(inputs) sin(5 * inputs[, 1]) * inputs[, 2]
   visits <- matrix(c(0.5, 1, 1, 2, 0.5), dimnames = list(NULL, "season"))
   problem <- bandit_problem(run_x, truth, noise = 0.05, contexts = visits, delay = function(n) rpois(n, 1))
@@ -164,7 +164,7 @@ test_that("contexts on arms: known beforehand, or not, a run is the same as by h
   expect_equal(runs[[1]]$arm, runs[[2]]$arm)
 })
 
-test_that("a box: a run is the same as by hand, and pays against the stated optimum", {
+test_that("on a box a run equals calls by hand, and regret is against the stated optimum", {
   branin <- benchmark_function("branin")
   problem <- bandit_problem(branin$domain, branin$f, noise = 0.1, optimum = branin$optimum)
   make <- function() gp_ucb(branin$domain, kernel_se(3, 1e3), 0.1, width = width_constant(2))
@@ -179,7 +179,7 @@ test_that("a box: a run is the same as by hand, and pays against the stated opti
   expect_equal(run$regret, branin$optimum - branin$f(as.matrix(run[inputs])))
 })
 
-test_that("one seed, one run: noise does not depend on what is played", {
+test_that("with one seed the noise does not depend on the selected points", {
   problem <- bandit_problem(run_x, run_truth, noise = 0.1)
   noise_of <- function(bandit) {
     set.seed(16)
@@ -212,7 +212,7 @@ kept_in_memory <- function(live, times = 3) {
   alive
 }
 
-test_that("a bandit that was played is freed, whatever functions of R's were asked", {
+test_that("a bandit is freed after a run, whatever functions of R were called", {
   box <- box_domain(0, 1)
   truth <- function(x) sin(5 * x[, 1])
   on_box <- function(policy = policy_ucb(width_constant(2)), ...) gp_bandit(box, run_kernel, 0.01, policy, ...)

@@ -5,7 +5,7 @@ answer <- function(bandit, asked, f = yield) {
   bandit$observe(data.frame(id = asked$id, reward = vapply(seq_len(nrow(asked)), function(k) f(asked[k, ]), 0)))
 }
 
-test_that("data, four at a time: the design comes first, then the policy, and the top is found in the user's units", {
+test_that("with data, four at a time, the design comes first, then the policy, and the maximum is found", {
   set.seed(1)
   known <- data.frame(acid = c(1, 4), temp = c(50, 90), reward = c(0, 0))
   known$reward <- c(yield(known[1, ]), yield(known[2, ]))
@@ -22,7 +22,7 @@ test_that("data, four at a time: the design comes first, then the policy, and th
   expect_s4_class(bandit, "GPBandit")
 })
 
-test_that("minimising is the mirror of maximising, and any units give the same experiments", {
+test_that("minimising mirrors maximising, and any units give the same experiments", {
   play <- function(direction, f) {
     set.seed(2)
     bandit <- auto_bandit(bench_domain, direction = direction)
@@ -37,7 +37,7 @@ test_that("minimising is the mirror of maximising, and any units give the same e
   expect_equal(far$history()[c("temp", "acid")], up$history()[c("temp", "acid")], tolerance = 1e-3)
 })
 
-test_that("experiments under way stand in the data as NA, and their results come later", {
+test_that("experiments that are NA in the data are pending, and their results come later", {
   set.seed(3)
   known <- data.frame(temp = c(50, 60, 70, 80), acid = c(1, 2, 3, 4), reward = c(70, NA, NA, 74))
   bandit <- auto_bandit(bench_domain, known, n_initial = 2)
@@ -50,7 +50,7 @@ test_that("experiments under way stand in the data as NA, and their results come
   expect_equal(bandit$history()$reward[1:4], c(70, 85, 88, 74))
 })
 
-test_that("copies, files, journals and stores go on within the design and after it", {
+test_that("copies, files, journals and stores continue within the design and after it", {
   file <- tempfile()
   set.seed(4)
   bandit <- auto_bandit(bench_domain, direction = "minimize", n_initial = 5, journal = file)
@@ -76,7 +76,7 @@ test_that("copies, files, journals and stores go on within the design and after 
   expect_equal(theirs$best(), ours$best(), tolerance = tol$replay)
 })
 
-test_that("arms have designs too, and bad arguments are refused", {
+test_that("arms have designs too, and invalid arguments are errors", {
   set.seed(7)
   bandit <- auto_bandit(seq(0, 1, 0.1), direction = "minimize")
   first <- bandit$suggest(5)
@@ -89,7 +89,7 @@ test_that("arms have designs too, and bad arguments are refused", {
   expect_error(auto_bandit(bench_domain, outputs = NULL), "`outputs`", class = "gpbandits_error")
 })
 
-test_that("failures are avoided: no two experiments are the same failed one, and the best is found beside them", {
+test_that("failures are avoided: no failed experiment is repeated, and the best point next to them is found", {
   broken <- function(x) if (x[["temp"]] > 70) NA else yield(x)
   for (direction in c("maximize", "minimize")) {
     sign <- if (direction == "minimize") -1 else 1
@@ -116,7 +116,7 @@ test_that("failures are avoided: no two experiments are the same failed one, and
   expect_equal(forgetful$suggest()[c("temp", "acid")], again[c("temp", "acid")])
 })
 
-test_that("what failed counts as the worst reward that is known, whichever that is by now", {
+test_that("a failure counts as the worst observed reward, also after that changes", {
   reported <- function(sign, rewards, failed, failures) {
     b <- gp_bandit(1:9, kernel_se(1.5), 0.05, policy_ei(), mean = 0.3, pending = pending_hallucinate())
     b$add(arm = c(2, 5, 8), reward = sign * rewards)
@@ -156,7 +156,7 @@ test_that("what failed counts as the worst reward that is known, whichever that 
     expect_true(is.na(b$certificate(stop_gap(1, width_amm(1, 1)))$probability))
     b$suggest()
     b$fail(6)
-    # (Of arms one that failed may be worth another try where that is doubted.)
+    # (Of arms a failed one may be tried again if failures are doubted.)
     if (failures == "avoid") expect_equal(b$suggest()$arm == b$history()$arm[6], FALSE)
   }
   expect_error(gp_bandit(1:3, kernel_se(1), 0.1, policy_ei(), failures = "avoid",
@@ -164,7 +164,7 @@ test_that("what failed counts as the worst reward that is known, whichever that 
   expect_error(auto_bandit(bench_domain, failures = "hide"), "`failures`", class = "gpbandits_error")
 })
 
-test_that("a failure's doubt is the range of the rewards as the model has them, whatever they are to it by now", {
+test_that("the noise variance of a failure is that of the range of the rewards as the model has them now", {
   x <- seq(0, 1, length.out = 12)
   at <- seq(0.05, 0.95, by = 0.1)
   reward <- replace(exp(6 * x), 10, NA)
@@ -199,7 +199,7 @@ test_that("a failure's doubt is the range of the rewards as the model has them, 
   }
 })
 
-test_that("a search's bandit knows what failed, and has its doubts", {
+test_that("the bandit of a search has the failures, with their noise variance", {
   calls <- 0
   failing <- function(p) if ((calls <<- calls + 1) %in% c(1, 4, 14)) stop("an accident") else 10 * (p[["x"]] - 0.3)^2
   set.seed(1)
@@ -213,7 +213,7 @@ test_that("a search's bandit knows what failed, and has its doubts", {
   expect_equal(known$doubted_to, replace(rep(NA_real_, 16), c(1, 4, 14), min(reported$reward, na.rm = TRUE)))
 })
 
-test_that("where failures are doubted, what is recommended is no neighbour of theirs", {
+test_that("with doubted failures, no neighbour of them is recommended", {
   nearest <- function(b, at) {
     reported <- b$history()
     reported$status[which.min(abs(reported$x - at))]
@@ -291,7 +291,7 @@ test_that("failures are avoided after files, refits and restarts too, and in sto
   expect_gt(sum(mine$history()$status == "failed"), 0)
 })
 
-test_that("contexts are taken: listed, open, over boxes, arms and search spaces, and learnt from", {
+test_that("contexts work: listed, open, over boxes, arms and search spaces", {
   mixed <- search_space(x = c(0, 1), rule = c("a", "b"))
   listed <- cbind(batch = c(0, 50, 100))
   seen <- data.frame(x = c(0.1, 0.9, 0.5), batch = c(0, 50, 100), reward = c(1, 2, NA))
@@ -309,7 +309,7 @@ test_that("contexts are taken: listed, open, over boxes, arms and search spaces,
     }
     expect_equal(b$history()$action, rep(c("given", "explore", "policy"), c(3, 2, 4)))
     expect_equal(nrow(b$best(context = c(batch = 50))), 1)
-    # The prior's lengthscale of a context goes by how far contexts lie apart.
+    # The prior's lengthscale of a context is that of the distances between contexts.
     scale <- lengthscale_priors(b$config$kernel, as_domain(domain), c(meanlog = 0, sdlog = 1), c(batch = 100))
     expect_true(any(vapply(scale, function(prior) isTRUE(all.equal(prior[["meanlog"]], log(100))), NA)))
     expect_equal(max(unlist(kernel_parameters(b$config$kernel))), 40 * sqrt(2))
@@ -323,7 +323,7 @@ test_that("contexts are taken: listed, open, over boxes, arms and search spaces,
   expect_error(maximize_bandit(function(p) p, list(x = c(0, 1)), 5, contexts = 1), "`contexts`", class = "gpbandits_error")
 })
 
-test_that("the history of a bandit begins another, whatever became of its queries", {
+test_that("the history of a bandit starts another, whatever the status of its queries", {
   for (domain in list(bench_domain, search_space(temp = c(40, 100), acid = c(0, 5), stir = param_logical()),
                       finite_domain(data.frame(temp = c(40, 60, 80), acid = c(1, 2, 3), row.names = c("a", "b", "c"))))) {
     set.seed(8)
@@ -336,7 +336,7 @@ test_that("the history of a bandit begins another, whatever became of its querie
     kept <- b$history()[-2, ]
     expect_equal(again$history()[c(domain$names, "reward", "status")], kept[c(domain$names, "reward", "status")], ignore_attr = TRUE)
     expect_equal(again$history()$status, c("observed", "observed", "observed", "failed", "failed", "pending"))
-    # A search takes what is known of it, and what has failed as bad.
+    # A search uses given data, and failures as bad rewards.
     found <- maximize_bandit(function(p) p[["temp"]], domain, 2, data = b$history(), model = gp_model(refit = NULL))
     expect_equal(found$history$reward[1:5], c(61, 64, 60, NA, NA))
     expect_equal(found$bandit$history()$reward[1:5], c(61, 64, 60, NA, NA))
@@ -359,7 +359,7 @@ test_that("the history of a bandit begins another, whatever became of its querie
 
 edited <- function(...) suppressMessages(auto_bandit(...))
 
-test_that("rows outside a new space are observations, never the incumbent, and what is chosen lies inside", {
+test_that("rows outside a new space are observations, never the incumbent, and suggestions are inside", {
   # The old optimum lies outside; EI is over the best point inside.
   data <- data.frame(x = c(1, 2, 5, 6, 7, 10), reward = c(2, 2.5, 0.2, 0.6, 0.4, -0.6))
   make <- function(lower) {
@@ -373,7 +373,7 @@ test_that("rows outside a new space are observations, never the incumbent, and w
   expect_silent(whole <- make(0))
   grid <- seq(5, 10, length.out = 501)
   seen <- bandit$posterior(grid)
-  # Observations as they are in a space that holds them.
+  # The same observations in a space that contains them.
   expect_equal(seen, whole$posterior(grid))
   expect_equal(bandit$best()$x, grid[which.max(seen$mean)], tolerance = 1e-3)
   ei <- function(seen, from) {
@@ -386,7 +386,7 @@ test_that("rows outside a new space are observations, never the incumbent, and w
   expect_gt(abs(asked - from_best_of(data$x)), 0.1)
 })
 
-test_that("an edited space goes on in copies, files and journals, and its history begins the next one", {
+test_that("a changed space continues in copies, files and journals, and its history starts the next bandit", {
   set.seed(20)
   old <- auto_bandit(bench_domain, n_initial = 5)
   for (k in 1:6) answer(old, old$suggest())
@@ -404,7 +404,7 @@ test_that("an edited space goes on in copies, files and journals, and its histor
   inside <- sum(rows$temp >= 75 & rows$temp <= 95)
   expect_equal(nrow(bandit$suggest(8 - inside)), 8 - inside)
   expect_equal(unique(bandit$history()$action[-(1:7)]), "explore")
-  # The result of what was under way, outside or not.
+  # The result of a pending query, outside or not.
   bandit$observe(7, yield(rows[7, ]))
   bandit$suggest()
   expect_equal(utils::tail(bandit$history()$action, 1), "policy")
@@ -427,7 +427,7 @@ test_that("an edited space goes on in copies, files and journals, and its histor
   expect_equal(third$history()[1:10, c("temp", "acid", "stir")], said[[3]][1:10, c("temp", "acid", "stir")])
 })
 
-test_that("stores, fixed inputs, contexts and earlier campaigns take rows outside, too", {
+test_that("stores, fixed inputs, contexts and earlier campaigns accept rows outside, too", {
   data <- data.frame(temp = c(20, 60, 80, 130), acid = c(1, 2, 3, 2), reward = c(5, 6, 7, 9))
   is_inside <- function(asked) all(asked$temp >= 40 & asked$temp <= 100)
   set.seed(24)
@@ -447,7 +447,7 @@ test_that("stores, fixed inputs, contexts and earlier campaigns take rows outsid
   expect_true(is_inside(theirs$suggest()))
 })
 
-test_that("a product's rows stay, and its box may be another", {
+test_that("a product's rows must stay the same, and its box may change", {
   rows <- data.frame(kind = 1:3)
   old <- auto_bandit(product_domain(rows, list(x = c(0, 1))), n_initial = 0)
   old$add(data.frame(kind = c(1, 2, 3, 1), x = c(0.1, 0.7, 0.9, 0.3)), reward = c(5, 2, 1, 4))
@@ -462,7 +462,7 @@ test_that("a product's rows stay, and its box may be another", {
   expect_identical(err$argument, "data")
 })
 
-test_that("search spaces and logarithms: numbers may lie outside, and come back as they were given", {
+test_that("on search spaces and logarithmic inputs numbers may be outside, and are returned as given", {
   space <- search_space(rate = param_real(0.01, 1, log = TRUE), trees = param_integer(10, 20, log = TRUE),
                         solvent = c("water", "oil"), acid = param_real(0, 1, when = ~ solvent == "water"),
                         where = ~ rate <= 0.5)
@@ -484,7 +484,7 @@ test_that("search spaces and logarithms: numbers may lie outside, and come back 
   expect_equal(edited(mix, blends, n_initial = 0)$history()$sand, c(0.2, 0.5))
 })
 
-test_that("what no number can be is refused, by name", {
+test_that("impossible values are errors that name them", {
   refused <- function(space, data, words, ...) {
     expect_error(auto_bandit(space, data, ...), words, class = "gpbandits_error")
   }
@@ -507,7 +507,7 @@ test_that("what no number can be is refused, by name", {
   expect_equal(nrow(bandit$history()), 1)
 })
 
-test_that("several outcomes: rows outside are known, and on no front", {
+test_that("with several outcomes rows outside are observed, and on no front", {
   data <- data.frame(x = c(0.2, 0.6, 1.4, 1.8), a = c(0, 1, 5, 6), b = c(0, -1, 5, NA))
   set.seed(23)
   bandit <- edited(list(x = c(0, 1)), data, n_initial = 0,
@@ -518,7 +518,7 @@ test_that("several outcomes: rows outside are known, and on no front", {
   expect_true(bandit$suggest()$x <= 1)
 })
 
-test_that("before the first refit a look goes by the refit that is due, and leaves everything as it is", {
+test_that("before the first refit results use the refit that is due, without a change of the bandit", {
   box <- list(x = c(0, 1), y = c(0, 1))
   set.seed(6)
   data <- data.frame(x = runif(12), y = runif(12), reward = rnorm(12, 0.25, 0.02))
@@ -541,7 +541,7 @@ test_that("before the first refit a look goes by the refit that is due, and leav
   expect_identical(looks(b), early)
   set.seed(7)
   expect_identical(other$suggest(), q)
-  # A design that is told all at once: nothing but noise, and that is what is said of it.
+  # A design that is reported at once: only noise, and the results state it.
   few <- auto_bandit(box)
   q <- few$suggest(10)
   few$observe(q$id, rnorm(10, 0.25, 0.02))
@@ -558,7 +558,7 @@ test_that("before the first refit a look goes by the refit that is due, and leav
   expect_identical(own$posterior(at), plain$posterior(at))
 })
 
-test_that("the refit that looks go by is made once, until there is news", {
+test_that("the refit that results use is made once, until there are new data", {
   set.seed(8)
   b <- auto_bandit(list(x = c(0, 1)), data = data.frame(x = runif(15), reward = rnorm(15)))
   made <- function() as.environment(b)$.look$twin
@@ -568,7 +568,7 @@ test_that("the refit that looks go by is made once, until there is news", {
   first <- made()
   expect_identical(b$best(), best)
   expect_identical(made(), first)
-  # (A check of the model counts the looks before it, whoever was looked at.)
+  # (A check of the model counts the checks before it, of any copy.)
   expect_identical(as.environment(first)$.looks, 1)
   b$add(x = matrix(0.4), reward = 9)
   expect_false(identical(b$best(), best))
@@ -624,7 +624,7 @@ test_that("without noise no point is evaluated twice before a finite space is us
   }
 })
 
-test_that("no point of a batch is another's copy, with noise too", {
+test_that("no two points of a batch are equal, also with noise", {
   data <- data.frame(x = c(20, 60, 90, 120, 170, 199), reward = c(1, 4, 2, 3, 2, 1))
   for (noise_var in c(1e-6, 0.1)) {
     b <- auto_bandit(search_space(x = param_integer(1, 200)), data,
@@ -643,7 +643,7 @@ test_that("no point of a batch is another's copy, with noise too", {
   expect_identical(length(unique(batch$arm)), 1L)
 })
 
-test_that("without noise the best evaluated point is recommended, unless another is better beyond doubt", {
+test_that("without noise the best evaluated point is recommended, unless another is better beyond its uncertainty", {
   rough <- data.frame(x = c(0, 0.2, 0.45, 0.5, 0.8, 1), reward = c(0, 2, -1, 3, -2, 1))
   b <- without_noise(list(x = c(0, 1)), rough, kernel = kernel_matern(2.5, 0.06))
   grid <- data.frame(x = seq(0, 1, 0.01))
@@ -660,7 +660,7 @@ test_that("without noise the best evaluated point is recommended, unless another
   expect_identical(b$copy()$best(), b$best())
 })
 
-test_that("before any reward is known a failure that is avoided leaves no trace", {
+test_that("without any observed reward, an avoided failure leaves no trace", {
   made <- function(failures) {
     b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.2), 0.01, policy_ucb(width_constant(2)),
                    pending = pending_hallucinate(), failures = failures)

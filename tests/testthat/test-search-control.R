@@ -3,7 +3,7 @@
 line <- list(x = c(0, 1))
 hill <- function(p) -(p[["x"]] - 0.3)^2
 
-test_that("settings are checked when the control is made, and the argument is named", {
+test_that("settings are checked when the control is made, and errors name the argument", {
   blamed <- function(...) tryCatch(search_control(...), gpbandits_error = function(e) e$argument)
   for (bad in list(0, -1, NA, "2", NULL)) expect_identical(blamed(timeout = bad), "timeout")
   for (bad in list(0, 1.5, NA, NULL, Inf)) expect_identical(blamed(attempts = bad), "attempts")
@@ -32,7 +32,7 @@ test_that("a search uses its control", {
   expect_identical(auto_bandit(line, control = ignoring)$config$pending, pending_ignore())
 })
 
-test_that("functions reach a journal of auto_bandit() only if they are trusted", {
+test_that("functions are written to a journal of auto_bandit() only with trust", {
   begin <- function(...) {
     auto_bandit(line, policy = policy_ucb(width_function(function(t) 2)), journal = tempfile(fileext = ".journal"),
                 control = search_control(...))
@@ -41,7 +41,7 @@ test_that("functions reach a journal of auto_bandit() only if they are trusted",
   expect_s4_class(begin(trust = TRUE), "GPBandit")
 })
 
-test_that("what has no effect where it is given is an error, defaults are not", {
+test_that("settings without an effect are errors, defaults are not", {
   for (given in list(list(timeout = 3), list(attempts = 3), list(verbose = TRUE), list(progress = FALSE))) {
     expect_error(auto_bandit(line, control = do.call(search_control, given)),
                  sprintf("`%s` of search_control() has no effect in auto_bandit()", names(given)), fixed = TRUE,
@@ -55,7 +55,7 @@ test_that("what has no effect where it is given is an error, defaults are not", 
   expect_s3_class(tuned(verbose = TRUE), "bandit_policy")
 })
 
-test_that("it prints in words, defaults included", {
+test_that("a control prints in words, defaults included", {
   shown <- capture.output(print(search_control()))
   for (name in names(formals(search_control))) expect_match(shown, paste0("^ +", name), all = FALSE)
   expect_match(shown, "interactive sessions", all = FALSE)
@@ -63,7 +63,7 @@ test_that("it prints in words, defaults included", {
   expect_false(any(grepl("\\$|attr\\(", shown)))
 })
 
-test_that("a search says where its control's arguments are now", {
+test_that("a search given arguments of the control raises an error that names search_control()", {
   for (name in names(formals(search_control))) {
     given <- stats::setNames(list(1), name)
     says <- sprintf("Unknown argument `%s`. Use `control = search_control(%s = )`.", name, name)

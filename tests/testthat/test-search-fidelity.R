@@ -1,6 +1,6 @@
 # Continuous fidelities: BOCA's rule, and searches whose budget is a cost.
 
-test_that("the bound is that of the specification, and the cheapest fidelity above it is taken", {
+test_that("the bound equals the worked example, and the cheapest fidelity above it is used", {
   k <- drop(kernel_gram(kernel_se(1), matrix(0.5), matrix(1)))
   expect_equal(gpbandits:::boca_bound(0.1, k), 0.148728, tolerance = 1e-5)
   expect_equal(gpbandits:::boca_bound(0.1, k), sqrt(0.1) * sqrt(1 - exp(-0.25)))
@@ -8,7 +8,7 @@ test_that("the bound is that of the specification, and the cheapest fidelity abo
   expect_identical(pick(c(0.1, 0.2, 0.25), c(0.1, 0.2, 0.3), c(k, k, k), 1), NA_integer_)
   expect_identical(pick(c(0.1, 0.22, 0.25), c(0.1, 0.2, 0.3), c(k, k, k), 1), 2L)
   expect_identical(pick(c(0.1, 0.22, 0.25), c(0.1, 0.2, 0.3), c(k, k, k), 0.5), 1L)
-  # What costs nearly as much as the target is not worth being another thing.
+  # A fidelity that costs nearly as much as the target is not used.
   expect_identical(pick(1, 0.95, 0.5, 1), NA_integer_)
 })
 
@@ -16,7 +16,7 @@ test_that("the bound is that of the specification, and the cheapest fidelity abo
 biased <- function(p, z) -(p[["x"]] - 2.2)^2 + 0.5 * (1 - z) * p[["x"]] + rnorm(1, sd = 0.01)
 share <- function(...) list(0.1, 1, cost = function(z) z, ...)
 
-test_that("a search spends its budget in evaluations at the target, most of them cheap, and reports the target", {
+test_that("a search uses its budget in evaluations at the target, most of them cheap, and reports the target", {
   set.seed(1)
   calls <- list()
   found <- maximize_bandit(function(p, z) {
@@ -41,7 +41,7 @@ test_that("a search spends its budget in evaluations at the target, most of them
   pdf(NULL)
   on.exit(dev.off())
   expect_named(plot(found), c("progress", "slices"))
-  # What the bandit knows is what was evaluated, where it was.
+  # The bandit has the evaluations, at their fidelities.
   reported <- found$bandit$history()
   reported <- reported[!is.na(reported$reward), ]
   expect_equal(reported$reward, found$history$reward)
@@ -100,7 +100,7 @@ test_that("the chosen fidelity follows the rule, recomputed in plain R", {
   }
 })
 
-test_that("costs are learnt from what the objective says, whole numbers and logarithms are kept", {
+test_that("costs are estimated from the objective's reports; integers and logarithms are kept", {
   set.seed(3)
   epochs <- list(2, 200, log = TRUE, integer = TRUE)
   found <- minimize_bandit(function(p, z) {
@@ -117,7 +117,7 @@ test_that("costs are learnt from what the objective says, whole numbers and loga
   expect_gt(timed$fidelity$cost_ratio(10), timed$fidelity$cost_ratio(2))
 })
 
-test_that("failures, rules, time and interrupts end it with what there is; nonsense is refused", {
+test_that("failures, rules, time and interrupts end it with the results so far; nonsense is an error", {
   set.seed(4)
   found <- maximize_bandit(function(p, z) if (p[["x"]] > 2.7) stop("too far") else biased(p, z), list(x = c(1, 3)), 8,
                            fidelity = share())
@@ -159,7 +159,7 @@ test_that("failures, rules, time and interrupts end it with what there is; nonse
   expect_error(maximize_bandit(biased, list(x = c(1, 3)), 8, fidelity = 1), "fidelity", class = "gpbandits_error")
 })
 
-test_that("at equal cost cheap looks leave less regret than none", {
+test_that("at equal cost cheap evaluations give less regret than none", {
   skip_on_cran()
   f <- function(p, z) -20 * (p[["x"]] - 0.37)^2 * (1 + p[["y"]]) - 5 * (p[["y"]] - 0.62)^2 + 0.3 * (1 - z) * sin(9 * p[["x"]])
   regret <- vapply(1:4, function(seed) {

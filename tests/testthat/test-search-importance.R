@@ -1,6 +1,6 @@
 ishigami <- function(x) sin(x[, 1]) + 7 * sin(x[, 2])^2 + 0.1 * x[, 3]^4 * sin(x[, 1])
 
-test_that("Sobol indices of Ishigami's function are the known ones", {
+test_that("Sobol indices of Ishigami's function equal the known ones", {
   # Its moments in closed form (Ishigami and Homma 1990), a = 7, b = 0.1.
   v1 <- 0.5 * (1 + 0.1 * pi^4 / 5)^2
   v2 <- 7^2 / 8
@@ -18,7 +18,7 @@ test_that("importance is that of the posterior mean, on the inputs' scales and i
   grid <- expand.grid(a = 10^seq(-4, 0, length.out = 7), b = 1:5, c = c(0, 0.5, 1))
   bandit$add(x = grid, reward = f(grid$a, grid$b, grid$c))
   found <- input_importance(bandit)
-  # Uniform over 4 decades: variance 16 / 12; whole numbers 1 to 5: 2, times 0.25.
+  # Uniform over 4 decades: variance 16 / 12; integers 1 to 5: 2, times 0.25.
   shares <- c(16 / 12, 0.5, 0) / (16 / 12 + 0.5)
   expect_equal(found$input, c("a", "b", "c"))
   expect_lt(max(abs(found$first - shares)), 0.02)
@@ -30,7 +30,7 @@ test_that("importance is that of the posterior mean, on the inputs' scales and i
   expect_identical(.Random.seed, seed)
 })
 
-test_that("arms count as often as their values occur; a constant mean has no shares; a matrix has no inputs", {
+test_that("arms count as often as their values occur; a constant mean and a matrix have no indices", {
   arms <- cbind(u = c(0, 0, 0, 1), v = c(1, 2, 3, 4))
   expect_equal(input_quantiles(finite_domain(arms), 1, c(0, 0.7, 0.76, 1)), c(0, 0, 1, 1))
   bandit <- gp_bandit(arms, kernel_se(2), 0.01, policy_ei())
@@ -48,7 +48,7 @@ searched_in_noise <- function(evaluations, f, d = 3, ...) {
   minimize_bandit(f, inputs, evaluations, ...)
 }
 
-test_that("of pure noise nothing can be said, whatever the mean's own shares are", {
+test_that("for pure noise the indices are uninformative, whatever those of the mean are", {
   set.seed(2)
   found <- searched_in_noise(20, function(p) rnorm(1, 0.25, 0.02))
   importance <- input_importance(found)
@@ -62,7 +62,7 @@ test_that("of pure noise nothing can be said, whatever the mean's own shares are
   expect_true(all(importance$upper > 0.5))
 })
 
-test_that("where the function is known the limits are about its own index, and no more is drawn than asked for", {
+test_that("if the function is well known the interval is about its index, and no more is drawn than requested", {
   set.seed(3)
   b <- gp_bandit(box_domain(c(a = 0, b = 0), c(1, 1)), kernel_se(c(0.8, 0.8), 4), 1e-6, policy_ei())
   x <- as.matrix(expand.grid(a = 0:6 / 6, b = 0:6 / 6))
@@ -126,8 +126,8 @@ test_that("the dependence on an input is the average over the others, with the s
   weight <- gpbandits:::model_weights(config)
   mean <- sum(weight * parts[1, ])
   sd <- sqrt(sum(weight * (parts[2, ] + (parts[1, ] - mean)^2)))
-  unit <- abs(gpbandits:::unmap_outputs(map, 1) - gpbandits:::unmap_outputs(map, 0))
-  expect_equal(at$mean, gpbandits:::unmap_outputs(map, mean), tolerance = 1e-6)
+  unit <- abs(unmap_outputs(map, 1) - unmap_outputs(map, 0))
+  expect_equal(at$mean, unmap_outputs(map, mean), tolerance = 1e-6)
   expect_equal(at$sd, unit * sd, tolerance = 1e-5)
   # Less than of a single point: what single points are unsure of cancels.
   expect_lt(at$sd, mean(predict(found, data.frame(a = 0.75, b = others))$sd))

@@ -1,5 +1,5 @@
-# What is promised at the recommended point beside the truth there: the cases in which the best hyperparameters alone
-# promise what they do not keep (seen to fail so before averages were the default).
+# Predictions at the recommended point against the truth there: cases in which the best hyperparameters alone
+# are overconfident (seen to fail before averages were the default).
 
 four_inputs <- box_domain(stats::setNames(rep(0, 4), letters[1:4]), rep(1, 4))
 
@@ -11,21 +11,21 @@ beyond_three <- function(search, truth, seeds = 1:6) {
   }, NA))
 }
 
-test_that("of a flat function of noise alone the truth is kept", {
+test_that("for a constant function with noise intervals cover the truth", {
   flat <- function(...) minimize_bandit(function(p) rnorm(1, 0.25, 0.02), four_inputs, 20, ...)
   expect_lte(beyond_three(flat, function(p) 0.25), 1)
-  # One model, by the priors of before, promises what no reading ever kept.
+  # One model, with the former priors, predicts more than any measurement.
   alone <- function() flat(model = gp_model(noise_prior = c(log(1e-3), 2), refit = refit_every(
     2, mean = "fit", priors = list(matern.variance = c(log(2), 2)))))
   expect_gte(beyond_three(alone, function(p) 0.25, 1:3), 2)
 })
 
-test_that("one input that matters among four, in noise", {
+test_that("for one relevant input of four, with noise, intervals cover the truth", {
   one <- function() minimize_bandit(function(p) 6 * (p[["a"]] - 0.4)^2 + rnorm(1, sd = 0.4), four_inputs, 25)
   expect_lte(beyond_three(one, function(p) 6 * (p[["a"]] - 0.4)^2), 1)
 })
 
-test_that("levels of a factor are not taken for equal before there is evidence", {
+test_that("levels of a factor are not treated as equal before there is evidence", {
   space <- search_space(x = c(0, 1), kind = param_factor(c("a", "b", "c", "d")))
   effect <- c(a = -0.6, b = -0.2, c = 0.2, d = 0.6)
   for (seed in 1:4) {
@@ -45,7 +45,7 @@ test_that("levels of a factor are not taken for equal before there is evidence",
   }
 })
 
-test_that("indicators of inputs that need not exist are not taken for equal either", {
+test_that("indicators of conditional inputs are not treated as equal either", {
   space <- search_space(x = c(0, 1), on = param_logical(), size = param_real(0, 1, when = ~ on))
   set.seed(1)
   b <- auto_bandit(space, n_initial = 4)
@@ -60,7 +60,7 @@ test_that("indicators of inputs that need not exist are not taken for equal eith
   expect_true(all(names(parameters[[1]]) %in% names(b$config$refit$settings$priors)))
 })
 
-test_that("a factor that matters, seen five times, is not said to have no importance", {
+test_that("a factor that matters, seen five times, does not have importance zero", {
   space <- search_space(x1 = c(0, 1), x2 = c(0, 1), kind = param_factor(letters[1:4]))
   effect <- c(a = -0.6, b = -0.2, c = 0.2, d = 0.6)
   for (seed in 1:3) {
@@ -73,7 +73,7 @@ test_that("a factor that matters, seen five times, is not said to have no import
   }
 })
 
-test_that("what auto_bandit() promises of a flat function is kept, asked and told by hand", {
+test_that("for a constant function intervals of auto_bandit() cover the truth, by ask and tell", {
   set.seed(1)
   missed <- vapply(1:4, function(seed) {
     set.seed(seed)
@@ -88,7 +88,7 @@ test_that("what auto_bandit() promises of a flat function is kept, asked and tol
   expect_lte(sum(missed), 1)
 })
 
-test_that("what auto_bandit() recommends, and promises, is what maximize_bandit() does: in a store and a journal too", {
+test_that("auto_bandit() recommends the point and value of maximize_bandit(), also in a store and a journal", {
   f <- function(p) -(p[["a"]] - 0.3)^2 + rnorm(1, sd = 0.1)
   set.seed(3)
   found <- maximize_bandit(f, list(a = c(0, 1)), 14)
@@ -122,12 +122,12 @@ test_that("what auto_bandit() recommends, and promises, is what maximize_bandit(
   models <- gpbandits:::current_config(first)$models
   expect_gt(length(models), 1)
   expect_identical(gpbandits:::current_config(replica)$models, models)
-  # The rule is the same: the place of the best mean.
+  # The rule is the same: the point of the best mean.
   grid <- first$posterior(data.frame(a = seq(0, 1, 0.001)))
   expect_gte(said(first)[2], max(grid$mean) - 1e-6)
 })
 
-test_that("of a flat function of twenty inputs the truth is kept, too", {
+test_that("for a constant function of twenty inputs intervals cover the truth, too", {
   twenty <- box_domain(stats::setNames(rep(0, 20), paste0("x", 1:20)), rep(1, 20))
   flat <- function(...) minimize_bandit(function(p) rnorm(1, 0.25, 0.02), twenty, 60, ...)
   expect_identical(beyond_three(flat, function(p) 0.25, 1:2), 0L)

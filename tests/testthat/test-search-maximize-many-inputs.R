@@ -3,7 +3,7 @@
 cube <- function(d) box_domain(rep(0, d), rep(1, d))
 bowl <- function(x) -colSums((t(as.matrix(x)) - 0.3)^2)
 
-test_that("from 15 inputs on four models are refitted, the rarer the more inputs; the design has two points for each", {
+test_that("from 15 inputs on refits keep four models and are rarer; the design has two points for each input", {
   set.seed(1)
   few <- auto_bandit(cube(14))
   many <- auto_bandit(cube(15))
@@ -18,7 +18,7 @@ test_that("from 15 inputs on four models are refitted, the rarer the more inputs
   expect_equal(auto_bandit(cube(15), model = gp_model(refit = refit_every(3)), n_initial = 4)$config$refit$rounds, 3)
 })
 
-test_that("copies, files, JSON and the journal of a bandit in 20 inputs play on as it does", {
+test_that("copies, files, JSON and the journal of a bandit in 20 inputs make the same choices", {
   set.seed(2)
   x <- matrix(stats::runif(45 * 20), 45, dimnames = list(NULL, paste0("x", 1:20)))
   made <- function(...) auto_bandit(cube(20), data = data.frame(x, reward = bowl(x)), n_initial = 0, ...)

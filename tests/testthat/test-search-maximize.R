@@ -1,4 +1,4 @@
-test_that("a smooth function's maximum is found, in one and two inputs and on arms", {
+test_that("the maximum of a smooth function is found, in one and two inputs and on arms", {
   set.seed(1)
   one <- maximize_bandit(function(p) -(p[["x"]] - 2.2)^2, list(x = c(1, 3)), 20)
   expect_lt(abs(one$par[["x"]] - 2.2), 0.02)
@@ -25,7 +25,7 @@ test_that("rewards of any size are scaled inside and reported outside", {
   }
 })
 
-test_that("an objective that fails or returns nonsense is recorded, avoided, never lost", {
+test_that("an objective that fails or returns nonsense is recorded and avoided, and never lost", {
   set.seed(3)
   calls <- 0
   found <- maximize_bandit(function(p) {
@@ -47,7 +47,7 @@ test_that("an objective that fails or returns nonsense is recorded, avoided, nev
   expect_output(print(none), "no evaluation")
 })
 
-test_that("known points count, constant rewards and single evaluations are no trouble", {
+test_that("given points count; constant rewards and single evaluations work", {
   set.seed(4)
   known <- data.frame(x = c(0.1, 0.5, 0.9), reward = c(-0.16, 0, -0.16))
   found <- maximize_bandit(function(p) -(p[["x"]] - 0.5)^2, list(x = c(0, 1)), 5, n_initial = 0, data = known)
@@ -58,7 +58,7 @@ test_that("known points count, constant rewards and single evaluations are no tr
   expect_equal(nrow(maximize_bandit(function(p) 1, list(x = c(0, 1)), 1)$history), 1)
 })
 
-test_that("whole numbers and logarithmic inputs arrive as such", {
+test_that("integer and logarithmic inputs reach the objective as such", {
   set.seed(5)
   domain <- box_domain(c(cost = 1e-3, depth = 1), c(1e3, 12), integer = "depth", log = "cost")
   found <- maximize_bandit(function(p) -log10(p[["cost"]])^2 - (p[["depth"]] - 4)^2 / 10, domain, 40)
@@ -67,7 +67,7 @@ test_that("whole numbers and logarithmic inputs arrive as such", {
   expect_equal(found$par[["depth"]], 4, tolerance = 0.5)
 })
 
-test_that("an interrupt keeps what there is, and the bandit goes on", {
+test_that("an interrupt keeps the results so far, and the bandit continues", {
   set.seed(6)
   calls <- 0
   found <- maximize_bandit(function(p) {
@@ -80,7 +80,7 @@ test_that("an interrupt keeps what there is, and the bandit goes on", {
   expect_equal(nrow(found$bandit$suggest()), 1)
 })
 
-test_that("bad arguments are refused", {
+test_that("invalid arguments are errors", {
   f <- function(p) 1
   for (bad in list(list(1, 1:3, 5), list(f, "a", 5), list(f, 1:3, 0), list(f, list(x = c(2, 1)), 5))) {
     expect_error(do.call(maximize_bandit, bad), class = "gpbandits_error")
@@ -89,7 +89,7 @@ test_that("bad arguments are refused", {
   expect_error(maximize_bandit(f, 1:3, 5, desgin = 2), class = "gpbandits_error")
 })
 
-test_that("lengthscales, variance and noise get priors, in units of the inputs' ranges; those of a refit go first", {
+test_that("lengthscales, variance and noise get priors in units of the ranges; those of a refit take precedence", {
   refit_of <- function(domain, ...) {
     set.seed(7)
     maximize_bandit(function(p) 1, domain, evaluations = 4, model = gp_model(...))$bandit$config$refit
@@ -126,7 +126,7 @@ test_that("minimising reports the objective's own sign", {
   expect_error(maximize_bandit(function(p) 1, 1:3, 2, outputs = scale_outputs()), class = "gpbandits_error")
 })
 
-test_that("an outlier and failures leave a minimum findable", {
+test_that("with an outlier and failures a minimum is still found", {
   set.seed(9)
   found <- minimize_bandit(function(p) {
     if (p[["x"]] > 0.9) stop("diverged")
@@ -137,7 +137,7 @@ test_that("an outlier and failures leave a minimum findable", {
   expect_lt(abs(found$value - 0.35), 0.005)
 })
 
-test_that("a time limit keeps what there is", {
+test_that("a time limit keeps the results so far", {
   set.seed(10)
   found <- maximize_bandit(function(p) {
     Sys.sleep(0.05)
@@ -149,7 +149,7 @@ test_that("a time limit keeps what there is", {
   expect_error(maximize_bandit(function(p) 1, 1:3, 2, time_limit = 0), class = "gpbandits_error")
 })
 
-test_that("a time limit is enough: without a number of evaluations the search goes on until then", {
+test_that("a time limit without a number of evaluations is enough", {
   expect_message(found <- minimize_bandit(function(p) p[["x"]]^2, list(x = c(-1, 1)), time_limit = 0.5,
                                           control = search_control(verbose = TRUE)), "^1: ")
   expect_true(found$out_of_time)
@@ -158,7 +158,7 @@ test_that("a time limit is enough: without a number of evaluations the search go
   expect_error(maximize_bandit(function(p) 1, 1:3, Inf), "evaluations", class = "gpbandits_error")
 })
 
-test_that("an objective that cannot take a point stops the search at its first call, with the error's text", {
+test_that("an objective that cannot be called stops the search at its first call, with the error's text", {
   calls <- 0
   expect_error(maximize_bandit(function(x, z) {
     calls <<- calls + 1
@@ -166,12 +166,12 @@ test_that("an objective that cannot take a point stops the search at its first c
   }, list(x = c(0, 1), y = c(0, 1)), 20), "argument \"z\" is missing", class = "gpbandits_error")
   expect_equal(calls, 1)
   expect_error(maximize_bandit(function() 1, 1:3, 20), "unused argument", class = "gpbandits_error")
-  # An error of its own, even of the same kind, is an outcome.
+  # An error of the objective, even of the same class, is a failed evaluation.
   inner <- function(a, b) a + b
   expect_equal(sum(is.na(maximize_bandit(function(p) inner(p), 1:3, 4)$history$reward)), 4)
 })
 
-test_that("evaluations are told as they come, and a bar is shown without set-up", {
+test_that("evaluations are reported as they arrive, and a progress bar needs no set-up", {
   set.seed(11)
   expect_message(maximize_bandit(function(p) 5, 1:3, 2, control = search_control(verbose = TRUE)),
                  "^2 of 2: 5  \\(best 5\\)  at x1 = ")
@@ -181,8 +181,8 @@ test_that("evaluations are told as they come, and a bar is shown without set-up"
   expect_silent(maximize_bandit(function(p) 1, 1:3, 3))
 })
 
-test_that("readings speak for a point by the share of the variance that is called noise", {
-  # Without noise, and too rugged for any model: what the fit calls noise is the objective's.
+test_that("with a single model, measurements count by the proportion of noise in the variance", {
+  # Without noise, and too rugged for any model: the noise of the fit belongs to the objective.
   rugged <- function(p) -abs(p[["x"]] - 0.6) + 0.8 * (sin(1e4 * p[["x"]]) + sin(7e4 * p[["y"]]))
   for (direction in c("maximize", "minimize")) {
     set.seed(12)
@@ -202,7 +202,7 @@ test_that("readings speak for a point by the share of the variance that is calle
     expect_equal(found$value, side * max(worth), tolerance = tol$replay)
     expect_equal(found$sd, model_state$sd[which.max(worth)], tolerance = tol$replay)
   }
-  # Repeated readings count by their mean.
+  # Repeated measurements count by their mean.
   set.seed(13)
   arms <- maximize_bandit(function(p) rnorm(1), 1:3, 12,
                           model = gp_model(refit = refit_every(2, mean = "fit"), noise_prior = c(log(1e-3), 2)))
@@ -215,7 +215,7 @@ test_that("readings speak for a point by the share of the variance that is calle
   expect_equal(arms$value, worth[arms$par[["x1"]]], tolerance = tol$replay)
 })
 
-test_that("noise that is the user's word leaves the best posterior mean the recommended point", {
+test_that("with a given noise variance the best posterior mean is recommended", {
   noisy <- function(p) -(p[["x"]] - 0.6)^2 + rnorm(1, sd = 0.5)
   for (refit in list(NULL, refit_every(5, fix_noise = TRUE))) {
     set.seed(14)
@@ -249,7 +249,7 @@ test_that("a search of any size without a success warns, and quotes the first fa
   expect_no_warning(maximize_bandit(function(p) if ((calls <<- calls + 1) == 3) 1 else stop("no"), box, 3))
 })
 
-test_that("a search whose every evaluation fails says why and ends early", {
+test_that("a search whose evaluations all fail ends early and states the reason", {
   calls <- 0
   broken <- function(p) {
     calls <<- calls + 1
@@ -272,7 +272,7 @@ test_that("a search whose every evaluation fails says why and ends early", {
   expect_no_warning(found <- maximize_bandit(seldom, space, 14, model = gp_model(refit = NULL)))
   expect_null(found$hopeless)
   expect_identical(nrow(found$history), 14L)
-  # A journal goes on when the objective is mended.
+  # A journal continues after the objective is corrected.
   path <- tempfile()
   set.seed(1)
   suppressWarnings(maximize_bandit(broken, space, 12, journal = path))
@@ -281,7 +281,7 @@ test_that("a search whose every evaluation fails says why and ends early", {
   expect_identical(nrow(found$history), 12L)
 })
 
-test_that("data outside of the space are fitted, never suggested and never recommended", {
+test_that("rows outside the space are fitted, never suggested and never recommended", {
   skip_if_not_installed("RSQLite")
   far <- data.frame(x = c(0.2, 1.6), reward = c(0.3, 5), status = "observed", noise_var = c(NA, 1e-4))
   check <- function(found) {

@@ -1,4 +1,4 @@
-test_that("a point's inputs are selected by name over every domain, and numbers are one vector", {
+test_that("inputs of a point are selected by name over every domain, and numbers are one vector", {
   seen <- list()
   look <- function(p) {
     seen[[length(seen) + 1]] <<- list(named = p$b, picked = p[["b"]], numeric = is.numeric(p))
@@ -19,7 +19,7 @@ test_that("a point's inputs are selected by name over every domain, and numbers 
   expect_error(maximize_bandit(function(p) 1, list(x = c(0, 1)), 1)$par$y, "no input `y`")
 })
 
-test_that("a numeric point computes as a named vector does", {
+test_that("a numeric point works like a named vector", {
   weights <- c(x = 1, y = 2)
   set.seed(1)
   found <- minimize_bandit(function(p) {
@@ -36,7 +36,7 @@ test_that("a numeric point computes as a named vector does", {
   expect_equal(predict(found, as.data.frame(t(found$par)))$mean, found$value, tolerance = 0.1)
 })
 
-test_that("arguments that have the inputs' names get them, in searches, races and over fidelities", {
+test_that("arguments named like the inputs get them, in searches, races and over fidelities", {
   domain <- list(x = c(0, 1), y = c(0, 1))
   play <- function(f, ...) {
     set.seed(2)
@@ -55,7 +55,7 @@ test_that("arguments that have the inputs' names get them, in searches, races an
   expect_identical(one$par$how, "b")
 })
 
-test_that("`...` goes to the objective, and a name that nobody has is an error", {
+test_that("`...` goes to the objective, and an unknown name is an error", {
   domain <- list(x = c(0, 1))
   set.seed(3)
   given <- minimize_bandit(function(p, at, scale = 1) scale * (p$x - at)^2, domain, 6, at = 0.4, scale = 10)
@@ -63,7 +63,7 @@ test_that("`...` goes to the objective, and a name that nobody has is an error",
   expect_identical(given$history, minimize_bandit(function(p) 10 * (p$x - 0.4)^2, domain, 6)$history)
   # An input's name that is given is no input.
   expect_false(anyNA(maximize_bandit(function(x, y) x$x * sum(y), list(x = c(0, 1)), 2, y = 1:3)$history$reward))
-  # What the objective names is the objective's, what it does not the bandit's.
+  # Arguments of the objective go to it, others to the bandit.
   through <- maximize_bandit(function(p, ...) p$x + list(...)$own, domain, 2, own = 1, engine = "dense")
   expect_gte(min(through$history$reward), 1)
   f <- function(p) p$x

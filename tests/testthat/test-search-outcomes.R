@@ -5,7 +5,7 @@ two_outcomes <- list(yield = to_maximize(), impurity = at_most(0.2))
 # The best where impurity, which is x, is at most .2: x = .2, yield sin(1).
 bounded <- function(p) c(impurity = p[["x"]], yield = sin(5 * p[["x"]]))
 
-test_that("maximize_bandit() finds the best value that a limit allows", {
+test_that("maximize_bandit() finds the best value that satisfies a limit", {
   set.seed(1)
   found <- maximize_bandit(bounded, list(x = c(0, 1)), 14, outcomes = two_outcomes)
   expect_equal(found$par[["x"]], 0.2, tolerance = 0.02)
@@ -30,7 +30,33 @@ test_that("maximize_bandit() finds the best value that a limit allows", {
   expect_identical(importance$input, c("x", "x"))
 })
 
-test_that("limits as a formula: what no limit names is the reward", {
+test_that("an outcome with its own kernel is refitted as by gp_model() with this kernel", {
+  box <- list(x = c(0, 1), z = c(0, 10))
+  config_of <- function(...) as.environment(auto_bandit(box, ...))$config
+  refit_with <- function(kernel, ...) config_of(model = gp_model(kernel, ...))$refit
+  for (own in list(kernel_se(0.3), kernel_matern(1.5, c(0.3, 3)), kernel_se(0.3) + kernel_linear(dims = "x"))) {
+    # Priors and averages over smoothness are for the default kernel.
+    alone <- config_of(outcomes = list(yield = to_maximize(kernel = own)))
+    expect_identical(alone[c("kernel", "refit")], list(kernel = own, refit = refit_with(own)))
+    several <- config_of(outcomes = list(yield = to_maximize(), cost = at_most(1, kernel = own)),
+                         model = gp_model(lengthscale_prior = c(0, 1)))
+    expect_identical(several$refit, refit_with(NULL, lengthscale_prior = c(0, 1)))
+    expect_identical(several$outcomes$cost$refit, refit_with(own, lengthscale_prior = c(0, 1)))
+  }
+  # What the outcome says of its refits holds, and so does a model without refits.
+  given <- config_of(outcomes = list(yield = to_maximize(kernel = kernel_se(0.3), refit = refit_every(7))))
+  expect_identical(given$refit, refit_every(7))
+  expect_null(config_of(outcomes = list(yield = to_maximize(kernel = kernel_se(0.3))), model = gp_model(refit = NULL))$refit)
+  # A search with one outcome is the search of this reward.
+  set.seed(1)
+  found <- maximize_bandit(function(p) c(yield = sin(5 * p[["x"]])), list(x = c(0, 1)), 8,
+                           outcomes = list(yield = to_maximize(kernel = kernel_se(0.3))))
+  set.seed(1)
+  plain <- maximize_bandit(function(p) sin(5 * p[["x"]]), list(x = c(0, 1)), 8, model = gp_model(kernel_se(0.3)))
+  expect_identical(found$history$x, plain$history$x)
+})
+
+test_that("with limits as a formula the number without a limit is the reward", {
   set.seed(1)
   down <- minimize_bandit(function(p) c(cost = -sin(5 * p[["x"]]), impurity = p[["x"]]), list(x = c(0, 1)), 12,
                           limits = ~ impurity <= 0.2)
@@ -46,7 +72,7 @@ test_that("limits as a formula: what no limit names is the reward", {
   expect_equal(same$history, down$history)
 })
 
-test_that("an outcome that is NA has failed, alone; and nothing said is an evaluation that failed", {
+test_that("an outcome that is NA has failed alone, and an evaluation without numbers has failed", {
   set.seed(1)
   found <- maximize_bandit(function(p) {
     if (p[["x"]] > 0.8) return(c(yield = 5, impurity = NA))
@@ -61,7 +87,7 @@ test_that("an outcome that is NA has failed, alone; and nothing said is an evalu
   inside <- found$bandit$history()
   expect_equal(inside$yield, history$yield)
   expect_equal(inside$impurity, history$impurity)
-  # What failed counts as the worst of the outcome: the twin is told so.
+  # A failure counts as the worst of the outcome: the second bandit gets that value.
   twin <- gp_bandit(c(0.1, 0.5, 0.9), kernel_se(0.3), 0.01, policy_ei(), failures = "avoid", outcomes = two_outcomes)
   twin$add(arm = 1:3, reward = data.frame(yield = c(1, 2, 3), impurity = c(0.3, 0.1, NA)))
   record_values_of <- get("record_values", asNamespace("gpbandits"))
@@ -76,7 +102,7 @@ test_that("an outcome that is NA has failed, alone; and nothing said is an evalu
   expect_output(print(none), "no evaluation has succeeded")
 })
 
-test_that("two objectives end in a front, three in one by hypervolume", {
+test_that("two objectives give a front, and three one by hypervolume", {
   set.seed(2)
   found <- maximize_bandit(function(p) c(a = p[["x"]] * p[["y"]], b = 1 - p[["x"]]^2), list(x = c(0, 1), y = c(0, 1)), 14,
                            outcomes = list(a = to_maximize(), b = to_maximize()))
@@ -99,7 +125,7 @@ test_that("two objectives end in a front, three in one by hypervolume", {
   expect_output(print(summary(three)), "Pareto front of a, b, c")
 })
 
-test_that("one outcome alone is a search as it was, to the bit", {
+test_that("a single outcome equals a search without outcomes, to the bit", {
   objective <- function(p) sin(5 * p[["x"]])
   set.seed(1)
   plain <- maximize_bandit(objective, list(x = c(0, 1)), 10)
@@ -110,7 +136,7 @@ test_that("one outcome alone is a search as it was, to the bit", {
   expect_identical(named$par, plain$par)
 })
 
-test_that("auto_bandit() takes up what is known, under way and failed, of a table, a bandit or a search", {
+test_that("auto_bandit() accepts observed, pending and failed rows of a table, a bandit or a search", {
   known <- data.frame(x = c(0.1, 0.5, 0.9), yield = c(0.5, 0.6, -0.9), impurity = c(0.1, NA, 0.9))
   b <- auto_bandit(list(x = c(0, 1)), known, outcomes = two_outcomes)
   expect_identical(b$history()$status, c("observed", "partial", "observed"))
@@ -135,7 +161,7 @@ test_that("auto_bandit() takes up what is known, under way and failed, of a tabl
   expect_identical(auto_bandit(list(x = c(0, 1)), outcomes = list(a = to_maximize(), b = to_minimize()))$config$policy$kind, "ehvi")
 })
 
-test_that("a search over several outcomes goes on from its journal", {
+test_that("a search over several outcomes resumes from its journal", {
   file <- tempfile()
   on.exit(unlink(file))
   objective <- function(p) if (p[["x"]] > 0.9) c(yield = 1, impurity = NA) else bounded(p)
@@ -163,7 +189,7 @@ test_that("workers evaluate several outcomes in a store", {
   expect_equal(found$par[["x"]], 0.2, tolerance = 0.1)
 })
 
-test_that("bad calls with several outcomes are refused in words", {
+test_that("invalid calls with several outcomes are errors in words", {
   search <- function(...) maximize_bandit(bounded, list(x = c(0, 1)), 5, ...)
   bad <- function(code, words) expect_error(code, words, class = "gpbandits_error")
   bad(search(outcomes = two_outcomes, direction = "maximize"), "direction")
@@ -185,7 +211,7 @@ test_that("bad calls with several outcomes are refused in words", {
   bad(search(outcomes = list(a = to_maximize(), b = to_maximize()), policy = policy_ei()), "policy")
 })
 
-test_that("pictures of limits and of fronts say what they draw", {
+test_that("plots of limits and of fronts label their contents", {
   set.seed(3)
   noisy <- function(p) bounded(p) + rnorm(2, 0, 0.02)
   one <- maximize_bandit(noisy, list(x = c(0, 1)), 10, outcomes = two_outcomes)
@@ -223,7 +249,7 @@ test_that("pictures of limits and of fronts say what they draw", {
   }
 })
 
-test_that("the service takes outcomes by name, one by one", {
+test_that("the service accepts outcomes by name, one by one", {
   skip_if_not_installed("RSQLite")
   skip_if_not_installed("jsonlite")
   file <- tempfile(fileext = ".sqlite")
@@ -253,7 +279,7 @@ test_that("the service takes outcomes by name, one by one", {
   expect_identical(b$history(), before)
 })
 
-test_that("a bandit's own picture is of one outcome: slices of the objective, else refused", {
+test_that("the plot of a bandit with outcomes needs type = \"slices\", and shows the objective", {
   b <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, outcomes = two_outcomes)
   b$add(x = data.frame(x = c(0.1, 0.5)), reward = data.frame(yield = c(1, 2), impurity = c(0.1, 0.5)))
   grDevices::pdf(NULL)
@@ -263,7 +289,7 @@ test_that("a bandit's own picture is of one outcome: slices of the objective, el
   expect_equal(data$mean, b$posterior(data.frame(x = data$value))$yield_mean)
 })
 
-test_that("a bandit that was asked and told has the pictures of fronts and of limits", {
+test_that("a bandit run by ask and tell has the plots of fronts and of limits", {
   b <- gp_bandit(list(x = c(0, 1), y = c(0, 1)), kernel_se(0.5), 1e-3, policy_ehvi(), outcomes = list(
     speed = to_maximize(), cost = to_minimize(), heat = at_most(1.3)))
   grDevices::pdf(NULL)
@@ -294,7 +320,7 @@ test_that("a bandit that was asked and told has the pictures of fronts and of li
   for (type in c("front", "feasible")) expect_s3_class(ggplot2::autoplot(b, type = type), "ggplot")
 })
 
-test_that("check_model() of an outcome is that of a bandit which has it alone", {
+test_that("check_model() of an outcome equals that of a bandit with this outcome alone", {
   set.seed(8)
   x <- seq(0, 1, length.out = 12)
   b <- gp_ei(x, kernel_se(0.3), 0.04, outcomes = list(f = to_maximize(), g = at_most(1, kernel_se(0.2), 0.01, mean = 0.5)))
@@ -324,7 +350,7 @@ disc_data <- function(n) {
 }
 disc_outcomes <- list(reward = to_maximize(), c1 = at_most(0.01))
 
-test_that("under limits the recommended point is as good as every evaluated one, and nearly as any of a grid", {
+test_that("under limits the recommended point is as good as every evaluated one, and nearly as good as any of a grid", {
   domains <- list(list(x = c(0, 1), y = c(0, 1)), search_space(x = c(0, 1), y = c(0, 1)),
                   search_space(x = c(0, 1), y = c(0, 1), where = ~ x + y <= 1.9))
   fine <- expand.grid(x = seq(0.8, 1, 0.004), y = seq(0, 0.2, 0.004))
@@ -345,7 +371,7 @@ test_that("under limits the recommended point is as good as every evaluated one,
   }
 })
 
-test_that("where the limits hold nowhere with the probability asked for, the most probable point is recommended", {
+test_that("if no point is feasible with the requested probability, the most probable one is recommended", {
   b <- gp_bandit(list(x = c(0, 1), y = c(0, 1)), kernel_se(0.4), 1e-5, policy_ei(),
                  outcomes = list(reward = to_maximize(), c1 = at_most(-0.002)))
   data <- disc_data(9)

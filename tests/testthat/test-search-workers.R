@@ -59,7 +59,7 @@ test_that("two workers work at the same time", {
   unlink(directory, recursive = TRUE)
 })
 
-test_that("a worker that is killed: its query is evaluated again, nothing is lost", {
+test_that("if a worker is killed, its query is evaluated again, and nothing is lost", {
   skip_on_cran()
   marker <- tempfile()
   dying <- plain(function(p) {
@@ -80,7 +80,7 @@ test_that("a worker that is killed: its query is evaluated again, nothing is los
   unlink(marker)
 })
 
-test_that("points that kill their worker every time are recorded as failed, and the plan is set up anew", {
+test_that("points that kill their worker every time are recorded as failed, and the plan is started again", {
   skip_on_cran()
   deadly <- plain(function(p) {
     if (p[["x"]] > 0.6) tools::pskill(Sys.getpid(), tools::SIGKILL)
@@ -98,7 +98,7 @@ test_that("points that kill their worker every time are recorded as failed, and 
   })
 })
 
-test_that("time limits: heeded by R code, and workers that do not heed them are left to themselves", {
+test_that("time limits end R code, and workers that ignore them are abandoned", {
   skip_on_cran()
   busy <- plain(function(p) {
     if (p[["x"]] > 0.7) for (k in 1:1e10) sqrt(2)
@@ -127,7 +127,7 @@ test_that("time limits: heeded by R code, and workers that do not heed them are 
     late <- found$history$x > 0.7
     expect_gt(sum(late), 0)
     expect_identical(found$history$status, ifelse(late, "timed out after 1 s (2 attempts)", "observed"))
-    # compiled code, or another program, does not look at R's clock
+    # compiled code, or another program, does not check R's clock
     marker <- tempfile()
     deaf <- function(p) {
       if (!file.exists(marker)) {
@@ -146,7 +146,7 @@ test_that("time limits: heeded by R code, and workers that do not heed them are 
   })
 })
 
-test_that("errors and nonsense of the objective come back from the workers as they are", {
+test_that("errors and nonsense of the objective are returned from the workers unchanged", {
   skip_on_cran()
   objective <- plain(function(p) {
     if (p[["x"]] < 0.3) stop("too small")
@@ -163,7 +163,7 @@ test_that("errors and nonsense of the objective come back from the workers as th
   })
 })
 
-test_that("`workers` must be what the plan can do, and the other settings are checked", {
+test_that("`workers` must be possible for the plan, and the other settings are checked", {
   blamed <- function(...) tryCatch({
     maximize_bandit(function(p) p[["x"]], list(x = c(0, 1)), 3, ...)
     "nothing"
@@ -189,7 +189,7 @@ noisy <- function(p) {
   1e3 * (sin(6 * p[["x"]]) + stats::rnorm(1, 0, 0.1))
 }
 
-test_that("killed at random moments and called again, the search ends as if it had never been killed", {
+test_that("a search killed at random times and called again ends like one that was never killed", {
   skip_on_cran()
   skip_on_os("windows")
   search <- function(journal = NULL) {
@@ -200,7 +200,7 @@ test_that("killed at random moments and called again, the search ends as if it h
   whole <- search()
   file <- tempfile()
   for (further in sample(0:4, 8, replace = TRUE)) {
-    begun <- lines_in(file)                             # killed after so many more lines, or at its end
+    begun <- lines_in(file)                             # killed after that number of further lines, or at its end
     job <- parallel::mcparallel(search(file), silent = TRUE)
     ended <- FALSE
     wait_until(function() {
@@ -216,7 +216,7 @@ test_that("killed at random moments and called again, the search ends as if it h
   expect_identical(ended$history, whole$history)
   expect_identical(ended$bandit$history(), whole$bandit$history())
   expect_identical(ended[c("par", "value", "centre", "scale")], whole[c("par", "value", "centre", "scale")])
-  # the same call again has nothing to do; a longer one goes on
+  # the same call again has nothing to do; a longer one continues
   size <- file.size(file)
   calls <- 0
   counting <- function(p) {
@@ -243,7 +243,7 @@ test_that("killed at random moments and called again, the search ends as if it h
   unlink(file)
 })
 
-test_that("a search on two workers whose own process is killed goes on from its journal", {
+test_that("a search on two workers whose own process is killed resumes from its journal", {
   skip_on_cran()
   skip_if_not_installed("future")
   file <- tempfile()
@@ -265,7 +265,7 @@ test_that("a search on two workers whose own process is killed goes on from its 
   found <- gpbandits:::read_journal(file, "file", trust = FALSE)
   noted <- sum(vapply(found$notes, function(note) note$name == "evaluation", NA))
   expect_gt(noted, 1)
-  expect_lte(before - noted, 2)                     # at most what the two workers were at
+  expect_lte(before - noted, 2)                     # at most the evaluations of the two workers
   objective <- NULL
   searching <- 0
   eval(parse(text = code[-1]))
@@ -275,7 +275,7 @@ test_that("a search on two workers whose own process is killed goes on from its 
   unlink(c(file, calls, workers))
 })
 
-test_that("an interrupt on two workers keeps what has ended, and the search can go on", {
+test_that("an interrupt on two workers keeps finished evaluations, and the search can continue", {
   skip_on_cran()
   skip_if_not_installed("future")
   file <- tempfile()

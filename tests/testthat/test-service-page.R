@@ -101,7 +101,7 @@ fits_width <- function(browser, width) {
   browser$js("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 }
 
-test_that("the page's files hold nothing, load nothing from elsewhere, and say so", {
+test_that("the page's files hold no data, load nothing from other sites, and their policy states it", {
   files <- gpbandits:::page_files()
   expect_named(files, c("/", "/page.css", "/page.js"))
   for (file in files) {
@@ -115,7 +115,7 @@ test_that("the page's files hold nothing, load nothing from elsewhere, and say s
   expect_lt(sum(nchar(vapply(files, `[[`, "", "body"))), 65000)
 })
 
-test_that("a whole campaign by keyboard: a token refused, a wrong entry corrected, given up, looked at", {
+test_that("a campaign by keyboard works: a wrong token, a corrected entry, a withdrawn query, the results", {
   skip_without_page()
   place <- sqlite_location()
   evil <- "<img src=x onerror=\"window.hurt = 1\">"
@@ -131,7 +131,7 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
   page <- page_of(place, token = NULL)
   browser <- page$browser
 
-  # A token refused: it is said, nothing is shown, and it is tried again.
+  # A wrong token: a message, nothing is shown, and another try.
   sign_in(browser, "a secret of many lettera")
   wait_in_page(browser, "document.getElementById('alert').textContent.includes('refused')")
   expect_true(browser$js("document.getElementById('campaign').hidden"))
@@ -188,7 +188,7 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
   wait_for_status(browser, "-0.15 is saved")
   expect_false(browser$js("document.getElementById('open-none').hidden"))
 
-  # A reward that another one gave meanwhile, and gave differently: refused, and said.
+  # A different reward that another client gave meanwhile: an error with a message.
   replica <- open_bandit(store_at(place))
   history <- replica$history()
   expect_identical(history$status, c(rep("observed", 4), "failed", "withdrawn", "observed"))
@@ -198,7 +198,7 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
   expect_true(browser$js("document.getElementById('campaign').hidden && document.getElementById('known').innerText === ''"))
   sign_in(browser, page_token)
   wait_for_status(browser, "Known: 5")
-  # Inputs that are given are not chosen; what is no number among them is not sent.
+  # Inputs that are given are not chosen; values that are no numbers are not sent.
   browser$js("document.querySelector('#fixed select').value = 'water'; document.querySelector('#fixed input').focus()")
   type_text(browser, "30 degrees")
   press_key(browser, "Enter")
@@ -218,7 +218,7 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
     wait_for_status(browser, "2 is saved")
   })
 
-  # What is known and what the model says, in pictures with words.
+  # Data and model in plots with words.
   best <- replica$best()
   wait_for_best(browser)
   said <- browser$js("Array.from(document.querySelectorAll('#best dd')).map((d) => d.textContent).join('|')")
@@ -259,7 +259,7 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
   wait_in_page(browser, "document.getElementById('alert').textContent.includes('does not answer')")
 })
 
-test_that("contexts, limits and arms have their boxes and pictures", {
+test_that("contexts, limits and arms have their fields and plots", {
   skip_without_page()
   skip_if_not(second_level(), "at the second level")
   place <- sqlite_location()
@@ -295,7 +295,7 @@ test_that("contexts, limits and arms have their boxes and pictures", {
   expect_identical(faults_of_page(browser), list())
 })
 
-test_that("which of two: asked in pairs, answered, a tie, a slip corrected", {
+test_that("pairwise comparisons work on the page: in pairs, with a tie and a correction", {
   skip_without_page()
   place <- sqlite_location()
   recipes <- data.frame(lemon = c(40, 60, 80, 50), sugar = c(30, 60, 45, 50))
@@ -330,7 +330,7 @@ test_that("which of two: asked in pairs, answered, a tie, a slip corrected", {
   replica$catch_up()
   history <- replica$history()
   expect_identical(history$reward, c(0, 1, 0.5, 0.5))
-  # What is said of it all: whom each met, what is recommended, chances against that.
+  # The texts on all of it: pairs, recommendation, probabilities against that.
   known <- browser$js("document.getElementById('known').innerText")
   expect_match(known, sprintf("not as good as experiment 2 (arm %d, lemon %g, sugar %g)", history$arm.2[1], history$lemon.2[1],
                               history$sugar.2[1]), fixed = TRUE)
@@ -357,7 +357,7 @@ test_that("which of two: asked in pairs, answered, a tie, a slip corrected", {
   for (width in c(320, 768)) expect_true(fits_width(browser, width), info = width)
 })
 
-test_that("several outcomes have a box each, filled in as they come", {
+test_that("several outcomes have a field each, filled in as they arrive", {
   skip_without_page()
   place <- sqlite_location()
   bandit <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, pending = pending_hallucinate(), store = store_at(place, seed = 1),
@@ -405,7 +405,7 @@ test_that("several outcomes have a box each, filled in as they come", {
   expect_true(fits_width(browser, 320))
 })
 
-test_that("what is typed stays, whatever is saved here or by somebody else, and what is lost is told", {
+test_that("entries stay when others save results, and the user is informed if a query is gone", {
   skip_without_page()
   place <- sqlite_location()
   bandit <- gp_ucb(list(x = c(0, 1)), kernel_se(0.3), 0.01, width = width_constant(2), store = store_at(place, seed = 1))
@@ -418,7 +418,7 @@ test_that("what is typed stays, whatever is saved here or by somebody else, and 
   type_text(browser, "no more substrate")
   type_into(browser, "count", "7")
   browser$js("window.row2 = document.getElementById('query-2'); ''")
-  # One is saved here: the others stay as they are, and the next empty box has the focus.
+  # One is saved here: the others stay unchanged, and the next empty field has the focus.
   enter_result(browser, 1, "0.1")
   wait_for_status(browser, "0.1 is saved")
   expect_identical(text_in(browser, "result-2-reward"), "0.25")
@@ -442,7 +442,7 @@ test_that("what is typed stays, whatever is saved here or by somebody else, and 
   expect_identical(browser$js("document.getElementById('alert').textContent"), "")
   press_key(browser, "Enter")
   wait_for_status(browser, "corrected")
-  # Somebody else answers one whose result is being typed: it is gone, and that is told.
+  # Somebody else answers one whose result is being typed: it is removed, with a message.
   bandit$catch_up()
   bandit$observe(3, 0.3)
   look_again(browser)
@@ -460,7 +460,7 @@ test_that("what is typed stays, whatever is saved here or by somebody else, and 
   expect_identical(faults_of_page(browser), list())
 })
 
-test_that("of several outcomes, what is typed stays when another one of the row is saved elsewhere", {
+test_that("with several outcomes, entries stay when another one of the row is saved elsewhere", {
   skip_without_page()
   place <- sqlite_location()
   bandit <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, store = store_at(place, seed = 1),
@@ -486,7 +486,7 @@ test_that("of several outcomes, what is typed stays when another one of the row 
   expect_identical(faults_of_page(browser), list())
 })
 
-test_that("a campaign of many columns: added by hand, a picture for each outcome, exported, no word broken", {
+test_that("a campaign with many columns works: added rows, a plot for each outcome, export, no broken word", {
   skip_without_page()
   place <- sqlite_location()
   space <- search_space(temperature = param_real(20, 90), residence_time = param_real(1, 60), equivalents = param_real(1, 3),
@@ -538,7 +538,7 @@ test_that("a campaign of many columns: added by hand, a picture for each outcome
   expect_identical(unlist(added[c("temperature", "pressure", "yield", "impurity")]), c(temperature = 55.5, pressure = 7, yield = 42, impurity = 0.125))
   expect_identical(c(as.character(added$solvent), as.character(added$dry), added$status), c("water", "FALSE", "observed"))
 
-  # Downloads are what the service exports.
+  # Downloads equal the service's exports.
   folder <- tempfile("downloads")
   dir.create(folder)
   browser$run("Page.setDownloadBehavior", behavior = "allow", downloadPath = folder)
@@ -552,7 +552,7 @@ test_that("a campaign of many columns: added by hand, a picture for each outcome
   expect_identical(faults_of_page(browser), list())
 })
 
-test_that("several objectives: the page shows the places that no other beats", {
+test_that("with several objectives the page shows the points that no other dominates", {
   skip_without_page()
   skip_if_not(second_level(), "at the second level")
   place <- sqlite_location()
@@ -570,7 +570,7 @@ test_that("several objectives: the page shows the places that no other beats", {
   expect_identical(faults_of_page(browser), list())
 })
 
-test_that("the doors under the page say what the bandit says", {
+test_that("the JSON interface returns the bandit's results", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")
@@ -607,7 +607,7 @@ test_that("the doors under the page say what the bandit says", {
   expect_identical(read(door("/check"))[c("rewards", "held", "verdict")], unclass(check)[c("rewards", "held", "verdict")])
 })
 
-test_that("until the first refit the page's slices go by the refit that is due, as $best() does", {
+test_that("until the first refit the page's slices use the refit that is due, as $best() does", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   bandit <- auto_bandit(list(x = c(0, 1)), store = store_at(sqlite_location()))
@@ -620,7 +620,7 @@ test_that("until the first refit the page's slices go by the refit that is due, 
   expect_equal(bandit$best()$x, slice$through, tolerance = 1e-6)
 })
 
-test_that("what can be said of two is told to the page, and whom a query met", {
+test_that("the page gets the kinds of comparison that can be reported, and the other query of each", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   reported <- function(rewards) {
@@ -644,7 +644,7 @@ test_that("what can be said of two is told to the page, and whom a query met", {
   expect_null(rankings$rows$id.2)
 })
 
-test_that("the doors say what several outcomes are for, and the front", {
+test_that("the JSON interface describes several outcomes, and returns the front", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")

@@ -13,7 +13,7 @@ skip_without_service <- function() {
   skip_if_not(nzchar(Sys.which("curl")), "curl is not installed")
 }
 
-test_that("a whole conversation: ask, tell, watch, and everything that is wrong is answered", {
+test_that("a whole session works, and every wrong request has an answer", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -80,7 +80,7 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   expect_identical(curl(paste0(url, "/health"))$status, 200L)                # and it is still there
   schema <- read(curl(paste0(url, "/openapi.json")))
   expect_match(schema$openapi, "^3")
-  # What a query is told may be a reward, outcomes, a preference: its id alone must be there.
+  # A report of a query may be a reward, outcomes, a preference: only its id must be there.
   observed <- schema$paths[["/observe"]]$post$requestBody$content[["application/json"]]$schema
   expect_identical(unlist(observed$required), "id")
   expect_true(all(c("id", "reward", "outcomes", "size", "prefer", "constraints", "token") %in% names(observed$properties)))
@@ -91,7 +91,7 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   for (path in c("/model", "/slices", "/certificate", "/check")) expect_identical(curl(paste0(url, path))$status, 401L)
 })
 
-test_that("a body is data: no address, no path, nothing of it in the answer", {
+test_that("a request's body is data: never an address or a path, and no part of it is in the answer", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -119,7 +119,7 @@ test_that("a body is data: no address, no path, nothing of it in the answer", {
   expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)
 })
 
-test_that("contexts go by name, a decision is its visitor's, and the log is told in full", {
+test_that("contexts are matched by name, a decision belongs to its visitor, and the whole log is returned", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -187,7 +187,7 @@ test_that("contexts go by name, a decision is its visitor's, and the log is told
   expect_identical(reasons, c("never came", "broken"))
 })
 
-test_that("HEAD has headers and no body, and nothing is upgraded", {
+test_that("HEAD has headers and no body, and no protocol is upgraded", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -236,7 +236,7 @@ test_that("connections end after the time limit, whatever was sent on them", {
             body = paste0("POST /suggest HTTP/1.1\r\n", key, "Content-Length: 100\r\n\r\n{\"n\":"),
             expected = paste0("POST /suggest HTTP/1.1\r\n", key, "Content-Length: 100\r\nExpect: 100-continue\r\n\r\n"))
   for (case in names(half)) {
-    # Had it not been ended, reading would have gone on for half a minute.
+    # Had it not been ended, reading would have continued for half a minute.
     took <- system.time(got <- raw_answer(service$port, half[[case]], seconds = 30))[["elapsed"]]
     expect_lt(took, 20)
     expect_match(got, if (case == "expected") "^HTTP/1.1 100 Continue" else "^$", info = case)
@@ -259,7 +259,7 @@ test_that("connections end after the time limit, whatever was sent on them", {
   expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)
 })
 
-test_that("where connections are many the oldest go, and a client comes through", {
+test_that("with many connections the oldest are closed, and a client is served", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -269,7 +269,7 @@ test_that("where connections are many the oldest go, and a client comes through"
   idle <- list()
   on.exit(for (one in idle) close(one), add = TRUE, after = FALSE)
   for (k in 1:60) idle <- c(idle, list(dial(service$port)))
-  Sys.sleep(1.2)                                                  # between two looks at the connections is a second
+  Sys.sleep(1.2)                                                  # between two checks of the connections is a second
   expect_identical(curl(paste0(service$url, "/health"))$status, 200L)
   for (k in 1:50) idle <- c(idle, list(dial(service$port)))
   wait_for(sum(socketSelect(idle, timeout = 0)) >= 50)
@@ -277,7 +277,7 @@ test_that("where connections are many the oldest go, and a client comes through"
   expect_identical(curl(paste0(service$url, "/health"))$status, 200L)
 })
 
-test_that("a request that takes too long is given up, and one that waits for its turn is not", {
+test_that("a request that takes too long is ended, and one that waits for its turn is not", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -323,15 +323,21 @@ gated_bandit <- function(place, gate, count) {
   bandit
 }
 
-test_that("an answer that takes long keeps nobody waiting, and comes when it is computed", {
-  skip_on_cran()
-  skip_without_service()
+# A service of it, and the certificate that is expected.
+gated_service <- function(gate, time_limit) {
   place <- sqlite_location()
-  gate <- tempfile("gate")
   bandit <- gated_bandit(place, gate, tempfile())
   expected <- bandit$certificate()
   let_go(bandit)
-  service <- start_service(place, "a secret of many letters", trust = TRUE, time_limit = 60)
+  list(service = start_service(place, "a secret of many letters", trust = TRUE, time_limit = time_limit), expected = expected)
+}
+
+test_that("a slow answer delays no other request, and is sent when it is computed", {
+  skip_on_cran()
+  skip_without_service()
+  gate <- tempfile("gate")
+  gated <- gated_service(gate, time_limit = 60)
+  service <- gated$service
   on.exit(service$end())
   key <- "Authorization: Bearer a secret of many letters"
   file.create(gate)
@@ -349,19 +355,16 @@ test_that("an answer that takes long keeps nobody waiting, and comes when it is 
   answers <- vapply(slow, read_all, "")
   expect_identical(raw_status(answers), c(200L, 200L))
   body <- jsonlite::parse_json(sub("(?s).*?\r\n\r\n", "", answers[1], perl = TRUE))
-  expect_true(expected$assumptions[1] %in% unlist(body$assumptions))
+  expect_true(gated$expected$assumptions[1] %in% unlist(body$assumptions))
   expect_match(answers[2], "\r\n\r\n$")
 })
 
-test_that("a slow answer that overruns the time limit is 503, and is there when it is asked again", {
+test_that("a slow answer beyond the time limit is 503, and the result is there at the next request", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_location()
   gate <- tempfile("gate")
-  bandit <- gated_bandit(place, gate, tempfile())
-  expected <- bandit$certificate()
-  let_go(bandit)
-  service <- start_service(place, "a secret of many letters", trust = TRUE, time_limit = 2)
+  gated <- gated_service(gate, time_limit = 2)
+  service <- gated$service
   on.exit(service$end())
   ask <- function(path) raw_answer(service$port, http_text("GET", path, "Authorization: Bearer a secret of many letters"))
   file.create(gate)
@@ -372,10 +375,10 @@ test_that("a slow answer that overruns the time limit is 503, and is there when 
     if (raw_status(answer) == 200L) break
     Sys.sleep(0.25)
   }
-  expect_equal(jsonlite::parse_json(sub("(?s).*?\r\n\r\n", "", answer, perl = TRUE))$gap, expected$gap)
+  expect_equal(jsonlite::parse_json(sub("(?s).*?\r\n\r\n", "", answer, perl = TRUE))$gap, gated$expected$gap)
 })
 
-test_that("answers are kept until there is news, and belong to one question", {
+test_that("answers are cached until the log grows, and belong to one request", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -393,7 +396,7 @@ test_that("answers are kept until there is news, and belong to one question", {
   before <- computed()
   expect_identical(request("/certificate"), first)
   expect_identical(computed(), before)
-  # Another path, another query and news are other questions; what is wrong is not kept.
+  # Another path, another query and new data are other requests; errors are not cached.
   expect_false(identical(request("/best"), first))
   expect_identical(request("/certificate", "x=1")$status, 400L)
   bandit$observe(4, 0.3)
@@ -403,7 +406,7 @@ test_that("answers are kept until there is news, and belong to one question", {
   let_go(bandit)
 })
 
-test_that("an experiment that was not suggested is added, whole or open, and what is wrong is refused", {
+test_that("an experiment that was not suggested can be added, with or without a result; invalid ones are errors", {
   skip_on_cran()
   skip_without_service()
   store <- store_at(sqlite_location(), seed = 1)
@@ -456,14 +459,14 @@ test_that("the export is the history as a table, and the log as from_json() read
   expect_named(table, names(history))
   expect_identical(table$x, history$x)
   expect_identical(table$reward, history$reward)
-  # (No spreadsheet runs what stands in a cell.)
+  # (No spreadsheet runs the contents of a cell.)
   expect_identical(table$kind[1:4], sub("^=", "'=", levels))
   json <- export("json")
   expect_identical(from_json(json$body)$history(), history)
   expect_identical(gpbandits:::checked_reply(export("xml"))$status, 400L)
 })
 
-test_that("a client in Python's standard library works beside R", {
+test_that("a client in Python's standard library works next to R", {
   skip_on_cran()
   skip_without_service()
   skip_if_not(nzchar(Sys.which("python3")), "python3 is not installed")
@@ -557,7 +560,7 @@ test_that("the client in Python reports a proxy's answer that is not JSON by its
   expect_match(said(), "RuntimeError: 502: Bad Gateway")
 })
 
-test_that("a hostile client gets answers, takes no memory, and locks nobody out", {
+test_that("a hostile client gets answers, uses no memory, and blocks nobody", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -583,14 +586,14 @@ test_that("a hostile client gets answers, takes no memory, and locks nobody out"
   # (R's heap grows once, by some 15 MB, after 9,000 requests; then it stays for the next 30,000.)
   quarter <- ceiling(length(memory) / 4)
   if (length(memory)) expect_lt(max(utils::tail(memory, quarter)), min(memory[quarter + seq_len(quarter)]) + 25)
-  # All is as before: no rewards, nothing read but what was asked, and work goes on.
+  # Nothing has changed: no rewards, only the requested reads, and the service continues.
   bandit <- open_bandit(store_at(place))
   expect_true(all(is.na(bandit$history()$reward)))
   answer <- raw_answer(service$port, http_text("POST", "/suggest", paste("Authorization: Bearer", token), "{}"))
   expect_identical(raw_status(answer), 200L)
 })
 
-test_that("the configuration of nginx that comes with the package keeps a hostile client off", {
+test_that("the nginx configuration of the package keeps a hostile client out", {
   skip_on_cran()
   skip_without_service()
   nginx <- c(Sys.which("nginx"), Sys.glob("/usr/sbin/nginx"))
@@ -652,7 +655,7 @@ test_that("the configuration of nginx that comes with the package keeps a hostil
   expect_identical(nrow(open_bandit(store_at(place))$history()), 2L)
 })
 
-test_that("a service is refused where it cannot be", {
+test_that("a service that cannot work is an error", {
   skip_without_service()
   place <- sqlite_location()
   expect_match(refused(bandit_service(store_at(place), 0)), "has no bandit named")

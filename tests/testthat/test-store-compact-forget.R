@@ -1,4 +1,4 @@
-# Rounds forgotten: the sums of each place in their stead, and the same choices, wherever the log is kept.
+# Forgotten rounds: the sums of each point instead, and the same choices, wherever the log is kept.
 
 forget_x <- seq(0, 1, length.out = 15)
 forget_noise <- 0.04
@@ -51,7 +51,7 @@ read_again <- function(bandit) unserialize(serialize(bandit, NULL))
 
 model_state_of <- function(bandit) as.matrix(bandit$posterior(context = context_of(bandit))[c("mean", "sd")])
 
-test_that("who forgets chooses as who does not", {
+test_that("a bandit with forgotten rounds makes the choices of one with all rounds", {
   for (name in names(forgetful_makers)) {
     whole <- forgetful_makers[[name]]()
     bandit <- forgetful_makers[[name]]()
@@ -122,7 +122,7 @@ test_that("Thompson sampling draws from the same posterior", {
   expect_true(gpbandits:::arrives_at_will(as.environment(bandit)))
 })
 
-test_that("choices made before what is forgotten was known are not said to be likely or not", {
+test_that("propensities are NA for choices made before the forgotten rewards were observed", {
   set.seed(1)
   bandit <- gp_ts(forget_x, kernel_se(0.2), forget_noise, B = 1, R = 0.2)
   for (t in 1:10) bandit$observe(bandit$suggest()$id, 0)
@@ -137,7 +137,7 @@ test_that("choices made before what is forgotten was known are not said to be li
   expect_false(anyNA(bandit$history(draws = 10)$propensity))
 })
 
-test_that("what is pending, and all after it, stays; what was forgotten takes no news", {
+test_that("pending queries, and all after them, stay; forgotten ones accept no rewards", {
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   for (t in 1:20) {
     q <- bandit$suggest()
@@ -176,7 +176,7 @@ test_that("what is pending, and all after it, stays; what was forgotten takes no
   expect_null(attr(bandit$history(), "forgotten"))
 })
 
-test_that("queries that told nothing are forgotten with the others", {
+test_that("queries without a reward are forgotten with the others", {
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   for (t in 1:3) bandit$suggest()
   bandit$withdraw(1:3)
@@ -192,7 +192,7 @@ test_that("queries that told nothing are forgotten with the others", {
   expect_identical(bandit$history()$width, whole$history()$width[4:5])   # withdrawn rounds count for none
 })
 
-test_that("copies, files, JSON and journals go on with the same bits", {
+test_that("copies, files, JSON and journals are identical to the bit", {
   file <- tempfile()
   on.exit(unlink(file))
   for (name in c("ucb", "hallucinate", "contexts", "refits")) {
@@ -219,7 +219,7 @@ test_that("copies, files, JSON and journals go on with the same bits", {
   }
 })
 
-test_that("a journal is forgotten in by its path, by nobody who holds another state of it", {
+test_that("a journal is compacted by its path, and not by a bandit with another state of it", {
   file <- tempfile()
   on.exit(unlink(file))
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise, journal = file)
@@ -232,7 +232,7 @@ test_that("a journal is forgotten in by its path, by nobody who holds another st
   expect_identical(again$suggest(), suppressWarnings(whole$suggest()))
 })
 
-test_that("a design is not played again, and refits come when they would have", {
+test_that("a design is not repeated, and refits come when they would have", {
   new <- function() gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ei(),
                               initial_design = forget_x[c(2, 5, 8, 11, 14, 3)], refit = refit_every(20, minimum = 10))
   whole <- new()
@@ -263,7 +263,7 @@ test_that("a design is not played again, and refits come when they would have", 
   expect_identical(early$history()$action[2], "policy")
 })
 
-test_that("memory and files stay as long as they are", {
+test_that("memory and files keep a constant size", {
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   sizes <- numeric()
   for (k in 1:4) {
@@ -276,7 +276,7 @@ test_that("memory and files stay as long as they are", {
   expect_identical(facts$rounds, 1600L)
 })
 
-test_that("runs go on, and what needs single rewards is refused", {
+test_that("runs continue, and methods that need single rewards are errors", {
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   live_on(bandit, 40)
   whole <- bandit$copy()
@@ -301,7 +301,7 @@ test_that("runs go on, and what needs single rewards is refused", {
   expect_error(plot(bandit), NA)
 })
 
-test_that("bandits whose future depends on single rounds are refused by name, and stay", {
+test_that("bandits whose choices depend on single rounds raise errors with the reason, and stay unchanged", {
   own <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   own$observe(own$suggest()$id, 1, noise_var = 0.1)
   several <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
@@ -330,7 +330,7 @@ test_that("bandits whose future depends on single rounds are refused by name, an
   expect_error(late$compact(keep = 0), "a separate noise variance", class = "gpbandits_error")
 })
 
-test_that("stores and searches are refused", {
+test_that("stores and searches are errors", {
   file <- tempfile()
   on.exit(unlink(file))
   maximize_bandit(function(p) -(p[["x"]] - 2)^2, list(x = param_integer(1, 9)), 6, journal = file)
@@ -343,7 +343,7 @@ test_that("stores and searches are refused", {
   expect_error(open_bandit(store_at(place, "a"))$compact(keep = 0), "in a store", class = "gpbandits_error")
 })
 
-test_that("damaged checkpoints are refused", {
+test_that("damaged checkpoints are errors", {
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   live_on(bandit, 40)
   bandit$compact(keep = 6)
@@ -373,7 +373,7 @@ test_that("damaged checkpoints are refused", {
   damaged(put("noise_var", 2, 0.1))
   damaged(put("kind", 2, 1L))
   damaged(function(frame) {
-    frame$events$kind[sums + 3L] <- 7L                     # an amendment of what stands for several
+    frame$events$kind[sums + 3L] <- 7L                     # an amendment of a sum of several
     frame$events$id[sums + 3L] <- 1L
   })
   # Where sums do not say all nobody has made one.
@@ -388,7 +388,7 @@ test_that("damaged checkpoints are refused", {
   expect_error(from_json(sub('"size":[34', '"size":[20', text, fixed = TRUE)), class = "gpbandits_error")
 })
 
-test_that("widths that look at each of the last queries have all of them, within other widths too", {
+test_that("widths that use the last queries have all of them, also within other widths", {
   sdf <- width_sdf(width_constant(1), over = "pending")
   for (width in list(sdf, width_ec(sdf, 0.1))) {
     b <- gp_ucb(1:6, kernel_se(2), 0.1, width = width, pending = pending_hallucinate())
@@ -398,7 +398,7 @@ test_that("widths that look at each of the last queries have all of them, within
   }
 })
 
-test_that("a log of data that was given, and nothing else, is forgotten without a warning", {
+test_that("a log with nothing but given data is compacted without a warning", {
   for (count in 1:3) for (keep in 0:1) {
     b <- gp_ucb(1:5 / 5, kernel_se(0.3), 0.1, width = 2)
     b$add(arm = seq_len(count), reward = seq_len(count))

@@ -12,7 +12,7 @@ compact_makers <- c(store_makers[c("ucb", "ts", "hallucinate", "contexts", "open
                                   kernel_se(0.3, dims = "u") * kernel_categorical(0.5, dims = "rule"), 0.01, policy_ei(), ...),
   counts = function(...) gp_bandit(compact_x, kernel_se(0.2), policy = policy_ucb(width_constant(1)), rewards = rewards_counts(), ...)))
 
-# Queries, rewards in another order (some of the mean of several, with noise of their own, or wrong at first), failures, withdrawals.
+# Queries, rewards in another order (some means, with separate noise, or wrong at first), failures, withdrawals.
 life_to_compact <- function(bandit, steps = 6) {
   draw <- function() if (inherits(bandit$config$rewards, "bandit_rewards_counts") || identical(bandit$config$rewards$kind, "counts")) stats::rpois(1, 3) else stats::rnorm(1)
   plain <- is.null(bandit$config$outputs) && is.null(bandit$config$rewards)
@@ -50,7 +50,7 @@ store_point <- function(bandit) {
 inputs_of <- function(bandit) bandit$config$domain$names
 can_count <- function(bandit) gpbandits:::can_count(bandit$config$domain)
 
-test_that("a shorter log has the same history and data, and the same choices follow from it", {
+test_that("a shorter log has the same history and data, and the same choices follow", {
   for (name in names(compact_makers)) {
     set.seed(3)
     bandit <- life_to_compact(compact_makers[[name]]())
@@ -69,12 +69,12 @@ test_that("a shorter log has the same history and data, and the same choices fol
       gpbandits:::rebuild(as.environment(whole))
       gpbandits:::cpp_bandit_known(as.environment(whole)$handle)
     }, info = name)
-    # Once more changes nothing; a copy and a file go on to the bit.
+    # Once more changes nothing; a copy and a file continue to the bit.
     expect_identical(bandit$compact()[["after"]], counts[["after"]], info = name)
     copies <- list(unserialize(serialize(bandit, NULL)))
     ours <- goes_on(bandit)
     for (copy in copies) expect_identical(goes_on(copy), ours, info = name)
-    # Beside the whole log: the same arms; elsewhere a climb to the same top, as near as it ends.
+    # Compared with the whole log: the same arms; elsewhere the same maximum up to the optimiser's tolerance.
     theirs <- goes_on(whole, 1)$history
     next_one <- nrow(theirs)
     expect_equal(ours$history[next_one, inputs_of(bandit)], theirs[next_one, inputs_of(bandit)],
@@ -82,7 +82,7 @@ test_that("a shorter log has the same history and data, and the same choices fol
   }
 })
 
-test_that("what a shorter log does not know, nobody claims", {
+test_that("a shorter log claims nothing about times and predictions that it does not hold", {
   set.seed(2)
   bandit <- gp_ts(compact_x[1:5], kernel_se(0.2), 0.01, B = 1, R = 0.1)
   for (t in 1:4) bandit$observe(bandit$suggest()$id, sin(t))
@@ -95,7 +95,7 @@ test_that("what a shorter log does not know, nobody claims", {
   expect_s3_class(check_model(bandit), "bandit_check")
 })
 
-test_that("which arms could be played stays", {
+test_that("the eligible arms of past queries stay", {
   bandit <- gp_ucb(compact_x, kernel_se(0.2), 0.01)
   for (t in 1:3) bandit$observe(bandit$suggest(arms = 3 * t + 0:2)$id, t)
   bandit$compact()
@@ -103,7 +103,7 @@ test_that("which arms could be played stays", {
   if (store_packages()) expect_identical(from_json(as_json(bandit))$history(), bandit$history())
 })
 
-test_that("logs that say more than what is known are refused, and stay", {
+test_that("bandits that cannot be compacted raise an error and stay unchanged", {
   duel <- gp_bandit(compact_x, kernel_se(0.2), policy = policy_duel(width_constant(1)), rewards = rewards_preferences())
   duel$suggest(2)
   duel$observe(c(2, 1), 1)
@@ -120,7 +120,7 @@ test_that("logs that say more than what is known are refused, and stay", {
   }
 })
 
-test_that("a journal is replaced in one step, and goes on", {
+test_that("a journal is replaced in one step, and continues", {
   file <- tempfile()
   on.exit(unlink(file))
   for (name in c("ts", "refits", "open")) {
@@ -150,7 +150,7 @@ test_that("a journal is replaced in one step, and goes on", {
   }
 })
 
-test_that("a search, and a race over folds, go on from a shorter journal", {
+test_that("a search, and a race over folds, resume from a shorter journal", {
   f <- function(p, fold = 0) fold / 10 - (p[["x"]] - 2)^2
   file <- tempfile()
   on.exit(unlink(file))
@@ -175,7 +175,7 @@ view_of <- function(place, name) {
   tamper(place, "SELECT id, reward, status, worker, asked_at, answered_at FROM gpb_history WHERE bandit = '", name, "' ORDER BY id")
 }
 
-test_that("in a store replicas that are behind, or up to date, go on from the checkpoint; leases hold", {
+test_that("in a store replicas that are behind, or up to date, continue from the checkpoint; leases stay valid", {
   skip_on_cran()
   on_databases(function(place) {
     for (name in if (place$kind == "sqlite") c("ucb", "refits", "open") else "refits") {
@@ -204,13 +204,13 @@ test_that("in a store replicas that are behind, or up to date, go on from the ch
         expect_identical(replica$posterior(store_point(replica), context = context),
                          owner$posterior(store_point(owner), context = context), info = info)
       }
-      # Once more, by a replica that goes on.
+      # Once more, by a replica that continues.
       behind$compact()
       behind$observe(behind$suggest(context = context)$id, 1)
       owner$catch_up()
       expect_same_log(owner, behind, info)
       expect_identical(summary(store_at(place, name))$events, gpbandits:::table_size(as.environment(owner)$events))
-      # What is no whole checkpoint is refused.
+      # An incomplete checkpoint is an error.
       tamper(place, "DELETE FROM gpb_event WHERE number = (SELECT MIN(number) FROM gpb_event) AND bandit = (SELECT MAX(bandit) FROM gpb_bandit)")
       if (name == "ucb") expect_false(identical(refused(open_bandit(store_at(place, name))), "none"))
     }
@@ -220,7 +220,7 @@ test_that("in a store replicas that are behind, or up to date, go on from the ch
 compacting <- c("bandit_compact", "compact_here", "checkpoint_of", "check_checkpoint", "replace_log", "rewrite_log.bandit_file_journal",
                 "rewrite_log.bandit_store_log", "commit", "times_reported")
 
-test_that("struck at any statement, all is as before or as after", {
+test_that("interrupted at any statement, everything is as before or as after", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
@@ -254,7 +254,7 @@ test_that("struck at any statement, all is as before or as after", {
   expect_setequal(fates, c("interrupt", "error", "finished"))
 })
 
-test_that("a process that is killed in the middle has changed nothing, and workers go on", {
+test_that("a process that is killed during it has changed nothing, and workers continue", {
   skip_on_cran()
   skip_on_os("windows")
   on_databases(heavy = TRUE, function(place) {

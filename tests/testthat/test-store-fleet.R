@@ -7,7 +7,7 @@ search_in <- function(place, evaluations = 12, objective = hill, ...) {
                   store = store_at(place, seed = 7), ...)
 }
 
-test_that("a search in a store finds the top, keeps the budget, and goes on", {
+test_that("a search in a store finds the maximum, keeps the budget, and resumes", {
   skip_on_cran()
   on_databases(heavy = TRUE, function(place) {
     found <- search_in(place, data = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
@@ -29,7 +29,7 @@ test_that("a search in a store finds the top, keeps the budget, and goes on", {
 })
 
 # (These fork: before mirai has threads in this process.)
-test_that("two drivers at once do the work of one", {
+test_that("two drivers at once share one search", {
   skip_on_cran()
   skip_on_os("windows")
   on_databases(heavy = TRUE, function(place) {
@@ -47,7 +47,7 @@ test_that("two drivers at once do the work of one", {
   })
 })
 
-test_that("workers on a future plan, one of which dies", {
+test_that("workers on a future plan complete a search when one of them dies", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "future"), "packages DBI, RSQLite, jsonlite and future are not installed")
@@ -68,7 +68,7 @@ test_that("workers on a future plan, one of which dies", {
   expect_match(refused(search_in(sqlite_location(), workers = 50)), "workers")
 })
 
-test_that("mirai daemons work, and a driver that dies is replaced: nothing is lost, nothing counted twice", {
+test_that("with mirai daemons, and a driver that dies and is replaced, nothing is lost or counted twice", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
@@ -96,7 +96,7 @@ test_that("mirai daemons work, and a driver that dies is replaced: nothing is lo
   expect_gt(length(unique(tamper(place, "SELECT worker FROM gpb_lease WHERE state = 'done'")$worker)), 1)
 })
 
-test_that("a worker that is stopped for good keeps neither its query nor the driver", {
+test_that("a worker that is stopped forever blocks neither its query nor the driver", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
@@ -125,7 +125,7 @@ test_that("a worker that is stopped for good keeps neither its query nor the dri
   expect_identical(nrow(bandit$history()), 5L)
 })
 
-test_that("the driver waits for who still works when another worker has given up", {
+test_that("the driver waits for working workers when another one has given up", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
@@ -155,7 +155,7 @@ test_that("the driver waits for who still works when another worker has given up
   expect_identical(history$reward[reported], -(history$x1[reported] - 0.3)^2)
 })
 
-test_that("a search whose workers cannot begin ends with an error", {
+test_that("a search whose workers cannot start ends with an error", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
   file <- tempfile(fileext = ".db")
@@ -166,7 +166,7 @@ test_that("a search whose workers cannot begin ends with an error", {
                "before they have evaluated anything")
 })
 
-test_that("a store is watched from another session", {
+test_that("a store can be monitored from another session", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place, seed = 1))
@@ -195,7 +195,7 @@ test_that("a store is watched from another session", {
   expect_silent(plot(store_at(place)))
 })
 
-test_that("a search in a store sees rewards in any units", {
+test_that("a search in a store works with rewards in any units", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   same <- lapply(c(1, -1e6), function(unit) {
     maximize_bandit(function(p) unit * hill(p), list(x = c(1, 3)), evaluations = 10, n_initial = 4,
@@ -206,7 +206,7 @@ test_that("a search in a store sees rewards in any units", {
   expect_equal(same[[2]]$value, -1e6 * same[[1]]$value, tolerance = 1e-6)
 })
 
-test_that("a search in a store says what it does, and a budget that is spent says so", {
+test_that("a search in a store prints messages, and reports that its budget is spent", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- sqlite_location()
@@ -220,7 +220,7 @@ test_that("a search in a store says what it does, and a budget that is spent say
   expect_match(lines, "of 8: .* at x = ")
   expect_identical(as.integer(sub(" of.*", "", lines)), 1:8)
   expect_identical(grepl("error: too far", lines), is.na(found$history$reward))
-  # Only what is new is said by who goes on.
+  # Only new evaluations are reported by a search that resumes.
   more <- testthat::capture_messages(search_in(place, 9, objective, control = search_control(verbose = TRUE)))
   expect_match(more, "^9 of 9: ")
   bar <- utils::capture.output(found <- search_in(place, 10, objective, control = search_control(progress = TRUE)),
@@ -232,7 +232,7 @@ test_that("a search in a store says what it does, and a budget that is spent say
   expect_silent(work_on(store_at(place), objective, heartbeat = FALSE))
 })
 
-test_that("workers find packages where the caller does", {
+test_that("workers find packages in the caller's libraries", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
   out <- run_child(shell = "unset R_LIBS R_LIBS_USER;", c(

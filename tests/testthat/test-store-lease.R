@@ -9,7 +9,7 @@ test_that("a worker that asks again gets its own query, others get others", {
     b <- theirs$suggest(2, worker = "b", lease = 60)
     expect_identical(c(a$id, b$id), 1:3)
     expect_identical(ours$suggest(worker = "a", lease = 60), a)
-    expect_identical(open_bandit(store_at(place))$suggest(2, worker = "b", lease = 60), b)     # the worker's process began anew
+    expect_identical(open_bandit(store_at(place))$suggest(2, worker = "b", lease = 60), b)     # a new process
     expect_identical(theirs$suggest(3, worker = "b", lease = 60)$id, c(2L, 3L, 4L))
     expect_identical(ours$suggest()$id, 5L)                                       # nobody in particular
     expect_identical(ours$suggest()$id, 6L)
@@ -19,7 +19,7 @@ test_that("a worker that asks again gets its own query, others get others", {
   })
 })
 
-test_that("a lease that has run out is offered again, and a late reward is taken while the query is open", {
+test_that("a query whose lease has ended is offered again, and a late reward is accepted while the query is open", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, attempts = 3))
     a <- bandit$suggest(worker = "a", lease = 60)
@@ -43,7 +43,7 @@ test_that("a lease that has run out is offered again, and a late reward is taken
   })
 })
 
-test_that("a heartbeat keeps a lease alive by the server's clock, whatever ours says", {
+test_that("a heartbeat renews a lease by the server's clock, whatever the local clock shows", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place))
     bandit$suggest(worker = "a", lease = 50)
@@ -61,7 +61,7 @@ test_that("a heartbeat keeps a lease alive by the server's clock, whatever ours 
   })
 })
 
-test_that("a server's clock that jumps back makes leases longer, until they are renewed; nothing is lost or counted twice", {
+test_that("a server's clock that jumps back lengthens leases until renewal; nothing is lost or counted twice", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place))
     give_budget(place, 3)
@@ -76,7 +76,7 @@ test_that("a server's clock that jumps back makes leases longer, until they are 
     expect_identical(bandit$renew(a$token) + 0, 1)
     run_out(place, 600)
     heir <- bandit$suggest(worker = "c", lease = 60)
-    expect_identical(heir$id, 1L)                                                  # the renewed ones go by the new time
+    expect_identical(heir$id, 1L)                                                  # the renewed ones use the new time
     bandit$observe(1, 0.5, token = a$token)
     bandit$observe(1, 0.5, token = heir$token)
     expect_match(refused(bandit$observe(1, 0.75, token = heir$token)), "already has the reward")
@@ -85,7 +85,7 @@ test_that("a server's clock that jumps back makes leases longer, until they are 
   })
 })
 
-test_that("no time of ours enters the database", {
+test_that("no local time enters the database", {
   on_databases(function(place) {
     clock <- if (place$kind == "sqlite") "(julianday('now') - 2440587.5) * 86400.0" else "EXTRACT(EPOCH FROM clock_timestamp())"
     now <- function() as.double(tamper(place, "SELECT ", clock, " AS now")$now)
@@ -108,7 +108,7 @@ test_that("no time of ours enters the database", {
   })
 })
 
-test_that("a decision for a visitor is never given to another, and its late reward is taken", {
+test_that("a decision for a visitor is never given to another, and its late reward is accepted", {
   on_databases(function(place) {
     for (name in c("contexts", "open")) {
       bandit <- store_makers[[name]](store = store_at(place, name, attempts = 1))
@@ -134,7 +134,7 @@ test_that("a decision for a visitor is never given to another, and its late rewa
   })
 })
 
-test_that("work in a context goes to the next worker in that context, and is failed after its attempts", {
+test_that("work in a context goes to the next worker in that context, and fails after its attempts", {
   on_databases(function(place) {
     for (name in c("contexts", "open")) {
       bandit <- store_makers[[name]](store = store_at(place, name, attempts = 2))
@@ -172,7 +172,7 @@ test_that("a worker that asks for several contexts gets each in its own", {
   })
 })
 
-test_that("people, who take no lease, keep their experiments for as long as they take", {
+test_that("people, who take no lease, keep their experiments for any time", {
   on_databases(function(place) {
     bandit <- auto_bandit(list(temp = c(40, 100), acid = c(0, 5)), store = store_at(place, "lab", attempts = 1, seed = 1))
     for (round in 1:3) {
@@ -188,7 +188,7 @@ test_that("people, who take no lease, keep their experiments for as long as they
   })
 })
 
-test_that("without a lease a query is its asker's for good", {
+test_that("without a lease a query belongs to its client forever", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, attempts = 1))
     leased <- bandit$suggest(worker = "a", lease = 1)
@@ -211,7 +211,7 @@ test_that("without a lease a query is its asker's for good", {
   })
 })
 
-test_that("tokens come from the system's generator, one independent of the other, and guard every answer", {
+test_that("tokens come from the system's generator, are independent, and protect every answer", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, seed = 1))
     set.seed(1)
@@ -233,7 +233,7 @@ test_that("tokens come from the system's generator, one independent of the other
   })
 })
 
-test_that("what is offered again is at an arm that is eligible", {
+test_that("a query is offered again only at an eligible arm", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place))
     arm <- bandit$suggest(worker = "a", lease = 60)$arm
@@ -244,7 +244,7 @@ test_that("what is offered again is at an arm that is eligible", {
   })
 })
 
-test_that("names are text, whatever they hold and however a server reads backslashes", {
+test_that("names are text with any characters, however a server reads backslashes", {
   skip_on_cran()
   on_databases(function(place) {
     connect <- place$connect
@@ -270,7 +270,7 @@ test_that("names are text, whatever they hold and however a server reads backsla
   })
 })
 
-test_that("what a call is given is worked out before its transaction", {
+test_that("arguments of a call are evaluated before its transaction", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place))

@@ -1,6 +1,6 @@
 # PostgreSQL as a database of stores: sessions, commits and servers. What holds for every database is in test-store-sql.R.
 
-test_that("a user's connection to PostgreSQL that was lost serves again where it leads to the same place", {
+test_that("a lost PostgreSQL connection of the user works again if it leads to the same database", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   place <- postgres_location()
   con <- place$connect()
@@ -13,13 +13,13 @@ test_that("a user's connection to PostgreSQL that was lost serves again where it
   }
   expect_identical(bandit$suggest()$id, 3L)
   expect_same_log(open_bandit(store_at(place)), bandit)
-  # Its limits are set within our transactions only: the user's stay what they were.
+  # Its limits are set within our transactions only: the user's stay unchanged.
   DBI::dbExecute(con, "SET statement_timeout = '7s'", immediate = TRUE)
   bandit$suggest()
   limits <- c("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
   shown <- vapply(limits, function(name) DBI::dbGetQuery(con, paste("SHOW", name), immediate = TRUE)[[1]], "")
   expect_identical(unname(shown), c("7s", "0", "0"))
-  # Another schema is another place: a bandit of the same name may be there.
+  # Another schema is another database: a bandit of the same name may be there.
   DBI::dbExecute(con, "CREATE SCHEMA mine", immediate = TRUE)
   DBI::dbExecute(con, "SET search_path = mine", immediate = TRUE)
   hidden <- bandit_store(con, "b")
@@ -54,7 +54,7 @@ with_last_message <- function(change, code) {
   force(code)
 }
 
-test_that("what became of a commit whose answer was lost is asked of the server", {
+test_that("the outcome of a commit whose answer was lost is queried from the server", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   place <- postgres_location()
   end <- "SELECT pg_terminate_backend(pg_backend_pid())"
@@ -95,7 +95,7 @@ test_that("what became of a commit whose answer was lost is asked of the server"
     expect_identical(bandit$history(), twin$history(), info = way)
     expect_same_log(open_bandit(store_at(place, name)), bandit, info = way)
   }
-  # Nobody tells: the replica is as before, and catches up with what has happened.
+  # Without an answer the replica is as before, and catches up with the events that happened.
   store <- store_at(place)
   store$connection$patience <- 0
   bandit <- open_bandit(store)
@@ -134,14 +134,14 @@ test_that("a transaction that computes for longer than others wait for it gets t
   expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
 })
 
-test_that("a server's disk without space is an error, and nothing has happened", {
+test_that("a server's full disk is an error, and nothing has happened", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   place <- small_postgres_location()
   if (is.character(place)) skip(place)
   on.exit(place$end())
   bandit <- store_makers$ucb(store = store_at(place))
   bandit$observe(bandit$suggest()$id, 0.5)
-  suppressWarnings(try(writeBin(raw(3e7), file.path(place$disk, "filler")), silent = TRUE))    # all that is left
+  suppressWarnings(try(writeBin(raw(3e7), file.path(place$disk, "filler")), silent = TRUE))    # the rest of the space
   end <- asked_until_refused(bandit)
   expect_s3_class(end$error, "gpbandits_store_error")
   expect_match(conditionMessage(end$error), "No space left|could not extend")
@@ -152,7 +152,7 @@ test_that("a server's disk without space is an error, and nothing has happened",
   expect_same_log(open_bandit(store_at(place)), bandit)
 })
 
-test_that("a server's default isolation does not make two who ask at once fail", {
+test_that("with the server's default isolation two clients that ask at once both succeed", {
   skip_on_cran()
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   skip_on_os("windows")
@@ -169,7 +169,7 @@ test_that("a server's default isolation does not make two who ask at once fail",
   expect_identical(sort(unname(asked)), 1:30)
 })
 
-test_that("a worker outlives a restart of the server", {
+test_that("a worker survives a restart of the server", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   place <- postgres_location()
   bandit <- store_makers$ucb(store = store_at(place, seed = 1))

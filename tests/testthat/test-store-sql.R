@@ -1,11 +1,11 @@
-# What every registered database promises (R/store-sql.R): the same list of properties for each.
+# The requirements of every registered database (R/store-sql.R): the same list of properties for each.
 
 sql_begin <- function(...) gpbandits:::sql_begin(...)
 sql_commit <- function(...) gpbandits:::sql_commit(...)
 sql_rollback <- function(...) gpbandits:::sql_rollback(...)
 sql_rows <- function(...) gpbandits:::sql_rows(...)
 
-# A store's connection with a table of our own, and others to the same table.
+# A store's connection with a table for this test, and others to the same table.
 open_table <- function(place) {
   connection <- store_at(place)$connection
   sql_begin(connection, "SELECT 1 AS one")
@@ -20,7 +20,7 @@ insert_tried <- function(connection, k, x = NA_real_, word = NA_character_) {
 
 keys_tried <- function(connection) as.integer(sql_rows(connection, "SELECT k FROM tried ORDER BY k")$k)
 
-test_that("each registered database has what is required of it, and a place where these tests run", {
+test_that("each registered database has the required functions, and a place where these tests run", {
   kinds <- ls(gpbandits:::databases)
   expect_setequal(names(store_locations), kinds)
   for (kind in kinds) {
@@ -35,7 +35,7 @@ test_that("each registered database has what is required of it, and a place wher
   }
 })
 
-test_that("numbers and texts come back exactly, within the transaction and on another connection", {
+test_that("numbers and texts are returned exactly, within the transaction and on another connection", {
   on_databases(function(place) {
     connection <- open_table(place)
     x <- c(1 / 3, -2^-1074, 1.7976931348623157e308, 4.9e-324, 1e22 + 2^22, -123456789.123456789, 0, NA, pi * 10^(-20:20))
@@ -60,7 +60,7 @@ test_that("numbers and texts come back exactly, within the transaction and on an
   })
 })
 
-test_that("a transaction happens as a whole at its commit, or not at all", {
+test_that("a transaction happens completely at its commit, or not at all", {
   on_databases(function(place) {
     mine <- open_table(place)
     theirs <- open_table(place)
@@ -92,7 +92,7 @@ test_that("a transaction happens as a whole at its commit, or not at all", {
   })
 })
 
-test_that("a statement of its own counts the rows that it has changed", {
+test_that("a single statement returns the number of rows that it has changed", {
   on_databases(function(place) {
     connection <- open_table(place)
     sql_begin(connection, "SELECT 1 AS one")
@@ -106,7 +106,7 @@ test_that("a statement of its own counts the rows that it has changed", {
   })
 })
 
-test_that("a second writer waits for the first, for as long as it has patience, and sees what the first has done", {
+test_that("a second writer waits for the first, up to its patience, and then sees its changes", {
   on_databases(function(place) {
     open_table(place)
     let_go(store_makers$ucb(store = store_at(place)))
@@ -130,7 +130,7 @@ test_that("a second writer waits for the first, for as long as it has patience, 
   })
 })
 
-test_that("processes that write at once lose nothing: what a transaction reads is as of its lock", {
+test_that("if several processes write at once nothing is lost, and a transaction reads the state at its lock", {
   skip_on_cran()
   skip_on_os("windows")
   on_databases(function(place) {
@@ -168,7 +168,7 @@ test_that("processes that create the tables at once all find them", {
   })
 })
 
-test_that("the server's clock counts seconds since 1970, and does not stand still in a transaction", {
+test_that("the server's clock counts seconds since 1970, and advances within a transaction", {
   on_databases(function(place) {
     connection <- open_table(place)
     now <- function() as.double(sql_rows(connection, "SELECT ", gpbandits:::sql_clock(connection), " AS now")$now)
@@ -186,7 +186,7 @@ test_that("the server's clock counts seconds since 1970, and does not stand stil
   })
 })
 
-test_that("a connection that was closed is opened again outside of a transaction, and is an error within", {
+test_that("a closed connection is opened again outside a transaction, and is an error within one", {
   on_databases(function(place) {
     connection <- open_table(place)
     sql_begin(connection, "SELECT 1 AS one")
@@ -256,7 +256,7 @@ test_that("only the file of a database names it", {
     text <- sub("^ *#.*", "", readLines(file.path(folder, file), warn = FALSE))
     if (!any(grepl(name, text, ignore.case = TRUE))) next
     words <- grep(name, words_of_code(parse(text = text, keep.source = FALSE)), ignore.case = TRUE, value = TRUE)
-    # (Errors about `con` may say what it can be.)
+    # (Errors about `con` may list the possible values.)
     expect_length(words[!grepl("^a path [(]|bandit_store[(]", words)], 0)
   }
 })

@@ -1,6 +1,6 @@
 # SQLite as a database of stores: files, forks and disks. What holds for every database is in test-store-sql.R.
 
-test_that("SQLite is kept off network file systems", {
+test_that("SQLite on network file systems is an error", {
   mounts <- tempfile()
   writeLines(c("/dev/sda1 / ext4 rw 0 0", "server:/home /home nfs4 rw 0 0", "/dev/sdb1 /home/local ext4 rw 0 0"), mounts)
   expect_match(refused(gpbandits:::check_local_disk("/home/me/x.db", mounts)), "network file system")
@@ -27,7 +27,7 @@ test_that("a forked process may not open a SQLite file that was open when it was
   expect_identical(bandit$suggest()$id, 4L)
 })
 
-test_that("a disk that is full is an error, and nothing has happened", {
+test_that("a full disk is an error, and nothing has happened", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- sqlite_location()
   store <- store_at(place)
@@ -53,7 +53,7 @@ test_that("a disk without space is an error, and nothing has happened", {
   place <- list(kind = "sqlite", connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file.path(disk, "b.db"))))))
   bandit <- store_makers$ucb(store = store_at(place))
   bandit$suggest()
-  suppressWarnings(try(writeBin(raw(1e6), file.path(disk, "filler")), silent = TRUE))    # all that is left
+  suppressWarnings(try(writeBin(raw(1e6), file.path(disk, "filler")), silent = TRUE))    # the rest of the space
   end <- asked_until_refused(bandit)
   expect_s3_class(end$error, "gpbandits_store_error")
   expect_match(conditionMessage(end$error), "full|I/O")
@@ -63,7 +63,7 @@ test_that("a disk without space is an error, and nothing has happened", {
   expect_same_log(open_bandit(store_at(place)), bandit)
 })
 
-test_that("a worker outlives a file that is locked for longer than it waits", {
+test_that("a worker survives a file that is locked for longer than it waits", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")

@@ -1,6 +1,6 @@
 # Fleets of workers of a store that are killed, stopped and cut off.
 
-test_that("a fleet under kill -9: nothing lost, nothing counted twice, the posterior is the log's", {
+test_that("workers under kill -9: nothing is lost or counted twice, and the posterior is that of the log", {
   skip_on_cran()
   skip_on_os("windows")
   full <- second_level()
@@ -18,7 +18,7 @@ test_that("a fleet under kill -9: nothing lost, nothing counted twice, the poste
 })
 
 # (Half an hour at the second level.)
-test_that("fleets over all kinds of places under kill -9, freezes, zombies and restarts: nothing lost, nothing twice", {
+test_that("workers on all types of domains under kill -9, freezes and restarts: nothing is lost or counted twice", {
   skip_on_cran()
   skip_on_os("windows")
   full <- second_level()
@@ -36,7 +36,7 @@ test_that("fleets over all kinds of places under kill -9, freezes, zombies and r
 })
 
 # Takes half an hour on two cores; GPBANDITS_FLEET sets another number of evaluations.
-test_that("a fleet of 100 workers and 10,000 evaluations, whole and under kill -9", {
+test_that("100 workers and 10,000 evaluations, undisturbed and under kill -9", {
   skip_on_os("windows")
   skip_if(!second_level(), "100 workers are for GPBANDITS_TEST_LEVEL=2")
   evaluations <- as.integer(Sys.getenv("GPBANDITS_FLEET", "10000"))

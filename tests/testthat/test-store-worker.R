@@ -1,6 +1,6 @@
 # Workers that come, go, fail and die; databases that fail.
 
-test_that("a worker's loop: rewards told, failures avoided, the budget kept, noise by query", {
+test_that("a worker's loop reports rewards, avoids failures, keeps the budget, and has random numbers by query", {
   skip_on_cran()
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, seed = 3))
@@ -18,7 +18,7 @@ test_that("a worker's loop: rewards told, failures avoided, the budget kept, noi
     failed <- history$status == "failed"
     expect_true(any(failed) && all(history$x1[failed] > 0.9))
     expect_identical(sum(history$action != "given"), 12L)
-    expect_identical(sum(history$action == "given"), sum(failed))            # the worst so far, in their place
+    expect_identical(sum(history$action == "given"), sum(failed))            # the worst so far
     seen <- tamper(place, "SELECT * FROM gpb_history WHERE status = 'failed'")
     expect_true(all(grepl("too far", seen$reason)))
     expect_identical(work_on(store_at(place), objective, heartbeat = FALSE), 0)   # nothing is left
@@ -30,7 +30,7 @@ test_that("a worker's loop: rewards told, failures avoided, the budget kept, noi
   })
 })
 
-test_that("a caller's time limit ends the work wherever it strikes, and somebody else may have the query at once", {
+test_that("a time limit of the caller ends the work anywhere, and the query is available to others at once", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   # (R's compiler swallows the limit that strikes while it works.)
@@ -43,7 +43,7 @@ test_that("a caller's time limit ends the work wherever it strikes, and somebody
   place <- sqlite_location()
   store_makers$ucb(store = store_at(place, seed = 1))
   seconds <- function() sum(proc.time()[1:2])
-  # (Finalizers swallow a limit, too: R's collector is to have nothing to do, and who is not ended ends by itself.)
+  # (Finalizers swallow a limit, too: R's collector is to have nothing to do, and a call that is not ended ends normally.)
   work <- function(objective, limit, timeout = Inf) {
     gc()
     end <- seconds() + 2
@@ -63,13 +63,13 @@ test_that("a caller's time limit ends the work wherever it strikes, and somebody
   })
   expect_identical(tamper(place, "SELECT state FROM gpb_lease")$state, "offered")
   reached("reached CPU time limit", parabola, function() setTimeLimit(cpu = 0.5, transient = TRUE))
-  # An evaluation's limit takes the caller's place, but not the session's.
+  # An evaluation's limit replaces the caller's, but not the session's.
   reached("reached session CPU time limit", parabola, function() setSessionTimeLimit(cpu = 0.5), timeout = 60)
   setSessionTimeLimit()
   bandit <- open_bandit(store_at(place))
   expect_false("failed" %in% bandit$history()$status)
   expect_identical(sum(tamper(place, "SELECT state FROM gpb_lease")$state == "open"), 0L)
-  # R's words, whoever passes them on.
+  # R's words, whichever function passes them on.
   limit <- gettext("reached elapsed time limit", domain = "R")
   for (words in c(limit, paste("Some generic:", limit), paste(limit, "in step 2"))) {
     error <- expect_error(database(stop(words)), words, fixed = TRUE)
@@ -78,7 +78,7 @@ test_that("a caller's time limit ends the work wherever it strikes, and somebody
   expect_error(database(stop(limit, " [cpu=1s, elapsed=1s]")), class = "gpbandits_store_error")
 })
 
-test_that("an evaluation longer than its lease is kept alive by a second process, which ends with the worker", {
+test_that("a second process renews the lease of a long evaluation, and ends with the worker", {
   skip_on_cran()
   skip_on_os("windows")
   on_databases(heavy = TRUE, function(place) {
@@ -106,7 +106,7 @@ test_that("an evaluation longer than its lease is kept alive by a second process
   })
 })
 
-test_that("a late result takes the place of the worst reward that stood for a failed evaluation", {
+test_that("a late result replaces the worst reward that was recorded for a failed evaluation", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, seed = 3))
     give_budget(place, 4)
@@ -138,7 +138,7 @@ test_that("a late result takes the place of the worst reward that stood for a fa
   })
 })
 
-# Where this process listens, "address:port" in hexadecimal digits, as Linux tells it.
+# The address where this process listens, "address:port" in hexadecimal digits, as in Linux's tables.
 listening_here <- function() {
   own <- sub("^socket:\\[(.*)\\]$", "\\1", Sys.readlink(dir("/proc/self/fd", full.names = TRUE)))
   rows <- unlist(lapply(c("/proc/net/tcp", "/proc/net/tcp6"), function(file) {
@@ -148,7 +148,7 @@ listening_here <- function() {
   vapply(Filter(function(row) row[4] == "0A" && row[10] %in% own, words), `[`, "", 2)
 }
 
-test_that("a heartbeat listens where only this machine hears it, and not in what the objective starts", {
+test_that("a heartbeat listens on this machine only, and not in programs that the objective starts", {
   skip_if_not(file.exists("/proc/net/tcp"), "not on this system")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   sockets_of_child <- function() sum(grepl("socket:", system("ls -l /proc/self/fd", intern = TRUE)))
@@ -194,7 +194,7 @@ test_that("a query that nobody answers is failed after its attempts", {
 
 # ---- databases that fail ---------------------------------------------------------------
 
-test_that("a connection that drops in the middle of a transaction is made again, and the change is made once", {
+test_that("a connection that drops within a transaction is opened again, and the change is made once", {
   on_databases(function(place) {
     mine <- new.env()
     mine$act <- function() NULL
@@ -225,7 +225,7 @@ test_that("a connection that drops in the middle of a transaction is made again,
   })
 })
 
-test_that("a connection that only its maker can make again is missed, and who waits is told at once", {
+test_that("a connection that cannot be opened again is an error at once", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   bandit <- store_makers$ucb(store = bandit_store(con, "b"))
@@ -243,7 +243,7 @@ test_that("a connection that only its maker can make again is missed, and who wa
 
 # ---- processes that are frozen ---------------------------------------------------------
 
-test_that("a process that is frozen in the middle of a transaction stops the others for a while only; it comes back unharmed", {
+test_that("a process that is frozen within a transaction blocks the others for a while only, and continues unharmed", {
   skip_on_cran()
   skip_on_os("windows")
   on_databases(function(place) {
@@ -257,7 +257,7 @@ test_that("a process that is frozen in the middle of a transaction stops the oth
     store <- store_at(place)
     bandit <- open_bandit(store)
     if (place$kind == "sqlite") {
-      # Nothing frees the file but the process itself; who waits is told which it is.
+      # Only the process itself frees the file; the waiting process gets its number.
       store$connection$patience <- 0.2
       error <- tryCatch(bandit$suggest(worker = "other", lease = 60), gpbandits_error = identity)
       expect_s3_class(error, "gpbandits_store_error")
@@ -281,7 +281,7 @@ test_that("a process that is frozen in the middle of a transaction stops the oth
   })
 })
 
-test_that("a worker that is stopped in an evaluation loses its query; what it tells later counts only if nobody has told", {
+test_that("a worker that is stopped in an evaluation loses its query; its late reward counts only if no other came", {
   skip_on_cran()
   skip_on_os("windows")
   on_databases(heavy = TRUE, function(place) {
@@ -312,7 +312,7 @@ test_that("a worker that is stopped in an evaluation loses its query; what it te
   })
 })
 
-test_that("a process that is stopped is told from one that is not", {
+test_that("a stopped process is distinguished from a running one", {
   skip_on_os("windows")
   expect_false(gpbandits:::is_stopped(Sys.getpid()))
   expect_false(gpbandits:::is_stopped(2^30))
@@ -325,7 +325,7 @@ test_that("a process that is stopped is told from one that is not", {
   wait_for(!gpbandits:::is_stopped(job$pid))
 })
 
-test_that("an error or an interrupt in the middle of a transaction leaves store and replica as they were", {
+test_that("an error or an interrupt within a transaction leaves store and replica unchanged", {
   on_databases(function(place) {
     mine <- new.env()
     mine$act <- function() NULL
@@ -351,7 +351,7 @@ without_column <- function(place, column, code) {
   force(code)
 }
 
-test_that("a change that fails when the replica has it already is taken back, whatever it was", {
+test_that("a change that fails after the replica applied it is undone, whatever the error", {
   skip_on_cran()
   on_databases(function(place) {
     for (name in c("refits", "constraints", "changes")) {
@@ -384,7 +384,7 @@ test_that("a change that fails when the replica has it already is taken back, wh
   })
 })
 
-test_that("who waits for somebody else's transaction does so for a while, not for ever", {
+test_that("waiting for another transaction has a time limit", {
   skip_on_cran()
   on_databases(function(place) {
     store <- store_at(place)
@@ -403,7 +403,7 @@ test_that("who waits for somebody else's transaction does so for a while, not fo
   })
 })
 
-test_that("a transaction struck at any statement is whole or not there, and nobody is locked out", {
+test_that("a transaction interrupted at any statement is complete or absent, and nobody is locked out", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
@@ -430,7 +430,7 @@ test_that("a transaction struck at any statement is whole or not there, and nobo
   expect_same_log(open_bandit(store_at(place)), bandit)
 })
 
-test_that("a worker all of whose evaluations fail ends and says why", {
+test_that("a worker whose evaluations all fail ends and states the reason", {
   skip_if_not_installed("RSQLite")
   calls <- 0
   broken <- function(p) {
@@ -450,7 +450,7 @@ test_that("a worker all of whose evaluations fail ends and says why", {
   begun <- calls
   expect_warning(work_on(few("one"), broken, heartbeat = FALSE, until = function(bandit) calls > begun),
                  "The only evaluation failed: error: no licence", class = "gpbandits_no_success")
-  # Somebody who can goes on.
+  # Somebody who can continues.
   b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "t", seed = 1))
   expect_warning(work_on(bandit_store(file, "t"), broken, heartbeat = FALSE), "no licence", class = "gpbandits_no_success")
   expect_identical(work_on(bandit_store(file, "t"), function(p) p[["x1"]], heartbeat = FALSE,

@@ -1,6 +1,6 @@
 # A bandit in a store: replicas, random numbers, settings, and what nobody may write.
 
-test_that("replicas that take turns hold one history, to the bit, and a new one the same", {
+test_that("replicas that take turns have one history, to the bit, and so has a new one", {
   skip_on_cran()
   on_databases(function(place) {
     makers <- if (place$kind == "sqlite") names(store_makers) else c("ts", "constraints", "refits")
@@ -19,7 +19,7 @@ test_that("replicas that take turns hold one history, to the bit, and a new one 
         replica$catch_up()
         expect_same_log(replica, late, info)
       }
-      # The same again without a store, with the random numbers that the help promises.
+      # The same again without a store, with the random numbers that the help describes.
       alone <- store_makers[[name]]()
       follow_log(alone, late, seed = 5)
       expect_same_log(alone, late, info)
@@ -30,12 +30,12 @@ test_that("replicas that take turns hold one history, to the bit, and a new one 
   })
 })
 
-test_that("every event of every domain, context and outcome reaches a replica that knows all before it", {
+test_that("every event of every domain, context and outcome reaches a replica that has all events before it", {
   skip_on_cran()
   lives <- stored_lives()
   on_databases(function(place) {
     # (What differs between the databases is the SQL, not who asks for it: the second one meets each domain and contexts,
-    # and the outcomes that have columns or kinds of events of their own. The others differ in the settings' text.)
+    # and the outcomes that have separate columns or kinds of events. The others differ in the settings' text.)
     met <- seq_len(nrow(lives))
     if (place$kind == "postgres" && !second_level()) {
       own <- c("plain", "noise_each", "scaled", "clipped", "refits", "noisy_limits", "known_changes", "censored", "drawn")
@@ -54,7 +54,7 @@ test_that("every event of every domain, context and outcome reaches a replica th
         events[[event]](owner)
         expect_identical(refused(replica$catch_up()), "none", info = info)
         expect_same_log(replica, owner, info)
-        both <- list(owner, replica)                 # what comes next the other one does
+        both <- list(owner, replica)                 # the other one makes the next step
         owner <- both[[2]]
         replica <- both[[1]]
       }
@@ -63,7 +63,7 @@ test_that("every event of every domain, context and outcome reaches a replica th
   })
 })
 
-test_that("numbers survive the database to the bit", {
+test_that("numbers in the database are exact to the bit", {
   on_databases(function(place) {
     values <- c(1 / 3, -1e-300, 5e-324, 1e150 * (1 - 2^-53), 0.1 + 0.2, -0.0, pi * 1e17, 1e15 + 0.3)
     bandit <- store_makers$ucb(store = store_at(place))
@@ -76,7 +76,7 @@ test_that("numbers survive the database to the bit", {
   })
 })
 
-test_that("a long transaction is whole or not there", {
+test_that("a long transaction is complete or absent", {
   skip_on_cran()
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place, seed = 1))
@@ -95,7 +95,7 @@ test_that("a long transaction is whole or not there", {
   })
 })
 
-test_that("settings are text that is read back to the bit, and checked", {
+test_that("settings are text that is restored to the bit, and checked", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   K <- kernel_gram(kernel_se(0.3), store_x)
   bandits <- c(lapply(store_makers, function(make) make()), list(
@@ -112,7 +112,7 @@ test_that("settings are text that is read back to the bit, and checked", {
   expect_identical(gpbandits:::settings_from_text(gpbandits:::settings_text(odd, FALSE), FALSE, "them"), odd)
 })
 
-test_that("functions are kept and run only where the user trusts the store", {
+test_that("functions are stored and run only if the user trusts the store", {
   on_databases(function(place) {
     wide <- function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, width = width_function(function(t) sqrt(t)), ...)
     expect_match(refused(wide(store = store_at(place))), "trust = TRUE")
@@ -124,7 +124,7 @@ test_that("functions are kept and run only where the user trusts the store", {
   })
 })
 
-test_that("nothing in a store runs: what an enemy wrote in place of settings or of a function is seen first", {
+test_that("invalid settings or functions in a store are detected before any code runs", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   file <- tempfile(fileext = ".db")
   witness <- tempfile()
@@ -151,7 +151,7 @@ test_that("nothing in a store runs: what an enemy wrote in place of settings or 
   }
 })
 
-test_that("one name, one bandit; what is not there is said", {
+test_that("one name belongs to one bandit, and an unknown one is an error", {
   on_databases(function(place) {
     expect_match(refused(open_bandit(store_at(place))), "has no bandit named")
     expect_match(refused(open_bandit(store_at(place), trust = TRUE)), "`trust`")
@@ -172,7 +172,7 @@ test_that("one name, one bandit; what is not there is said", {
   })
 })
 
-test_that("bad arguments are refused before anything happens", {
+test_that("invalid arguments are errors before anything happens", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   file <- tempfile(fileext = ".db")
   for (con in list(NULL, 1, NA, mean, TRUE, "", file.path(tempdir(), "no", "such"))) {
@@ -191,7 +191,7 @@ test_that("bad arguments are refused before anything happens", {
   expect_identical(nrow(bandit$history()), 0L)
 })
 
-test_that("rows that are no bandit's are refused, and leave a replica as it was", {
+test_that("invalid rows are errors, and the replica stays unchanged", {
   skip_on_cran()
   changes <- c(
     "UPDATE gpb_event SET reward = reward + 1e-9 WHERE number = 4", "UPDATE gpb_event SET kind = 'dance' WHERE number = 4",
@@ -227,7 +227,7 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
     bandit$observe(2, -0.5)
     backup <- lapply(c("gpb_bandit", "gpb_query", "gpb_event"), function(table) tamper(place, "SELECT * FROM ", table))
     for (change in if (place$kind == "sqlite") c(changes, loose) else c(changes[seq(1, length(changes), 4)], utils::tail(changes, 2))) {
-      if (inherits(try(tamper(place, change), silent = TRUE), "try-error")) next    # the database itself refuses
+      if (inherits(try(tamper(place, change), silent = TRUE), "try-error")) next    # the database itself raises an error
       expect_false(identical(refused(open_bandit(store_at(place))), "none"), info = paste(place$kind, change))
       if (!grepl("settings|gpb_query", change)) {
         expect_false(identical(refused(behind$catch_up()), "none"), info = paste(place$kind, change))
@@ -251,7 +251,7 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
   })
 })
 
-test_that("refits whose parameters are damaged are refused, and leave a replica as it was", {
+test_that("refits with damaged parameters are errors, and the replica stays unchanged", {
   skip_on_cran()
   on_databases(function(place) {
     bandit <- store_makers$refits(store = store_at(place, seed = 1))
@@ -277,7 +277,7 @@ test_that("refits whose parameters are damaged are refused, and leave a replica 
   })
 })
 
-test_that("what a store's rows hold is parsed, never taken for an address or a path, and not quoted", {
+test_that("rows of a store are parsed, never used as an address or a path, and not quoted", {
   skip_on_os("windows")
   on_databases(function(place) {
     bandit <- store_makers$refits(store = store_at(place, seed = 1))
@@ -311,7 +311,7 @@ test_that("what a store's rows hold is parsed, never taken for an address or a p
   })
 })
 
-test_that("tables of a newer version are refused", {
+test_that("tables of a newer version are errors", {
   on_databases(function(place) {
     store_makers$ucb(store = store_at(place))
     tamper(place, "UPDATE gpb_schema SET version = 2")
@@ -319,7 +319,7 @@ test_that("tables of a newer version are refused", {
   })
 })
 
-test_that("a replica struck at any statement while it catches up is as before or has caught up", {
+test_that("a replica interrupted during an update is as before or up to date", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
@@ -349,7 +349,7 @@ test_that("a replica struck at any statement while it catches up is as before or
   })
 })
 
-test_that("a run in a store is the run without one, and goes on beside others", {
+test_that("a run in a store equals one without, and continues next to others", {
   skip_on_cran()
   problem <- bandit_problem(store_x, sin(6 * store_x), noise = 0.1, delay = 2)
   on_databases(function(place) {
@@ -365,7 +365,7 @@ test_that("a run in a store is the run without one, and goes on beside others", 
     copy <- replica$copy()
     copy$reset()
     expect_identical(nrow(copy$history()), 0L)
-    # Somebody else asks and tells after each of the rounds.
+    # Another process asks and reports after each of the rounds.
     other <- open_bandit(store_at(place))
     beside <- run(replica, stop_when = function(bandit) {
       other$observe(other$suggest()$id, 0)
@@ -380,7 +380,7 @@ test_that("a run in a store is the run without one, and goes on beside others", 
   })
 })
 
-test_that("contexts and constraints go through a run in a store", {
+test_that("contexts and constraints work in a run in a store", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   with_contexts <- bandit_problem(store_x, function(p) p[, 1] * p[, 2], contexts = cbind(z = c(0, 1)))
   constrained <- bandit_problem(store_x, store_x, constraints = cbind(store_x - 0.5, -store_x),
@@ -395,7 +395,7 @@ test_that("contexts and constraints go through a run in a store", {
   }
 })
 
-test_that("the view of the history says when and why a query was given up, and when a failed one was answered after all", {
+test_that("the view of the history has time and reason of withdrawals, and late answers of failed queries", {
   on_databases(function(place) {
     bandit <- store_makers$ucb(store = store_at(place))
     other <- open_bandit(store_at(place))

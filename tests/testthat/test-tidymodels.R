@@ -1,4 +1,4 @@
-# tune_gp_bandit(): tune_bayes() with a bandit in its place.
+# tune_gp_bandit(): tune_bayes() with a bandit.
 
 from <- function(package) asNamespace(package)
 needs_tune <- function() {
@@ -18,10 +18,10 @@ tuned <- function(..., resamples = folds_of_test(), param_info = ranges_of_test(
   set.seed(2)
   suppressMessages(tune_gp_bandit(tree_of_test(), mpg ~ ., resamples, param_info = param_info, ...))
 }
-# What stands for objects of packages that need not be there.
+# Substitutes for objects of packages that may be missing.
 stand_in <- function(class) structure(list(), class = class)
 
-test_that("bad arguments are refused by name, also without package tune", {
+test_that("invalid arguments are errors that name them, also without package tune", {
   spec <- stand_in("model_spec")
   flow <- stand_in("workflow")
   acquisition <- function(kind, ...) structure(list(...), class = c(kind, "acquisition_function"))
@@ -38,7 +38,7 @@ test_that("bad arguments are refused by name, also without package tune", {
   }
 })
 
-test_that("tune's acquisition functions stand for policies", {
+test_that("tune's acquisition functions represent policies", {
   acquisition <- function(kind, ...) structure(list(...), class = c(kind, "acquisition_function"))
   policy <- function(x) gpbandits:::tuning_policy(x)
   expect_identical(policy(acquisition("exp_improve", trade_off = 0.1)), policy_ei(0.1))
@@ -47,7 +47,7 @@ test_that("tune's acquisition functions stand for policies", {
   expect_identical(policy(policy_mean()), policy_mean())
 })
 
-test_that("the result is tune_bayes()'s: the first settings, then as many more, which tune's functions take", {
+test_that("the result is of tune_bayes()'s kind: the first settings, then `iter` more, for tune's functions", {
   needs_tune()
   rmse <- from("yardstick")$rmse
   rsq <- from("yardstick")$rsq
@@ -74,7 +74,7 @@ test_that("the result is tune_bayes()'s: the first settings, then as many more, 
   }
 })
 
-test_that("metrics to be maximised are, and earlier results are where it begins", {
+test_that("metrics to be maximised are maximised, and earlier results are the start", {
   needs_tune()
   rsq <- from("yardstick")$rsq
   metrics <- from("yardstick")$metric_set(rsq)
@@ -90,7 +90,7 @@ test_that("metrics to be maximised are, and earlier results are where it begins"
   expect_identical(nrow(from("tune")$collect_metrics(found)), 4L)
 })
 
-test_that("it stops where nothing gets better, in time, and begins with nothing it may not", {
+test_that("it stops without improvement and at its time limit, and starts nothing after it", {
   needs_tune()
   counted <- function(...) max(as.data.frame(tuned(iter = 6, initial = 3, ...))$.iter)
   expect_identical(counted(control = from("tune")$control_bayes(time_limit = 1e-9)), 0L)
@@ -99,7 +99,7 @@ test_that("it stops where nothing gets better, in time, and begins with nothing 
   expect_error(tuned(param_info = unknown), class = "gpbandits_error")
 })
 
-test_that("a setting that was tried is told again, and another one asked for", {
+test_that("a setting that is suggested again gets the same result, and another one is suggested", {
   set.seed(1)
   bandit <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_mean(), gp_model(refit = NULL))
   bandit$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
@@ -108,14 +108,14 @@ test_that("a setting that was tried is told again, and another one asked for", {
   reported <- history[history$action == "policy" & history$status == "observed", ]
   expect_identical(history$status[nrow(history)], "pending")
   expect_true(all(reported$n != 2L & reported$reward == ifelse(reported$n == 1L, 0, 5)))
-  # The mean is best where it is known to be: that is asked for to the end.
+  # The mean is best where it was observed: that point is suggested to the end.
   expect_identical(nrow(reported), 9L)
   curious <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_variance(), gp_model(refit = NULL))
   curious$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
   expect_identical(gpbandits:::next_setting(curious)$n, 2L)
 })
 
-test_that("a search all of whose models failed is said to have, with the first note", {
+test_that("a search whose models all failed warns, with the first note", {
   results <- function(...) list(list(.notes = lapply(list(...), function(notes) data.frame(note = notes))))
   words <- gpbandits:::failed_tuning_words
   expect_match(words(c(results(character(), "no licence"), results("later"))), "all models failed, the first: no licence")
@@ -123,7 +123,7 @@ test_that("a search all of whose models failed is said to have, with the first n
   expect_identical(words(list(list())), "all models failed")
 })
 
-test_that("settings for which all models fail count as the worst so far", {
+test_that("settings for which all models failed count as the worst so far", {
   needs_tune()
   workflow <- from("workflows")$workflow(mpg ~ ., tree_of_test())
   set.seed(3)
@@ -148,7 +148,7 @@ test_that("settings for which all models fail count as the worst so far", {
   expect_gt(min(bandit$posterior(history[3:4, c("cost_complexity", "min_n")])$mean), 2)
 })
 
-test_that("a race evaluates resamples one by one, and keeps what it stopped out of the result", {
+test_that("a race evaluates resamples one by one, and excludes stopped settings from the result", {
   needs_tune()
   set.seed(1)
   cars <- from("rsample")$vfold_cv(mtcars[rep(1:32, 3), ], v = 6)
@@ -163,7 +163,7 @@ test_that("a race evaluates resamples one by one, and keeps what it stopped out 
   rmse <- metrics[metrics$.metric == "rmse", ]
   expect_true(all(rmse$n == 6))
   expect_equal(nrow(rmse), race$complete)
-  # What the folds said is what the result says, and the bandit knows the stopped ones with noise of their own.
+  # The result has the values of the folds, and the bandit the stopped settings with separate noise variances.
   by_setting <- tapply(race$folds$cost, race$folds$setting, function(cost) if (length(cost) == 6) mean(cost) else NA)
   expect_equal(sort(as.vector(by_setting[!is.na(by_setting)])), sort(rmse$mean))
   own <- gpbandits:::table_column(as.environment(attr(found, "bandit"))$events, "noise_var")
@@ -171,7 +171,7 @@ test_that("a race evaluates resamples one by one, and keeps what it stopped out 
   expect_error(tuned(iter = 1, initial = 3, race = race_folds(5), resamples = cars), "race_folds\\(6\\)", class = "gpbandits_error")
 })
 
-test_that("a race that is none is refused", {
+test_that("invalid races are errors", {
   flow <- structure(list(), class = "workflow")
   expect_error(tune_gp_bandit(flow, 1, race = 5), "race", class = "gpbandits_error")
 })

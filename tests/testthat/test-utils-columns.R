@@ -1,14 +1,14 @@
-# Inputs may have any name but id, arm and reward: a bandit whose inputs are called like our columns lives as one with
+# Inputs may have any name but id, arm and reward: a bandit whose inputs are called like our columns works like one with
 # plain names does, and our columns have a dot in front.
 
-# Names of ours, as inputs: every column of a history, a ledger, a frame of bounds, a lease, a search, a picture.
+# Our names, as inputs: every column of a history, a regret log, a frame of bounds, a lease, a search, a plot.
 like_ours <- c("width", "mean", "sd", "action", "segment", "status", "phase", "propensity", "f", "regret", "period", "optimum",
                "cumulative_regret", "simple_regret", "violation1", "cumulative_violation", "g1", "kappa1", "label", "lower", "upper",
                "safe", "maximiser", "token", "attempt", "best", "evaluation", "z", "pit", "noise_var", "at", "at_y", "current", "plays",
                "truth", "x", "y", "kind", "panel", "value", "input", "round", "where", "row.names", "names", "domain", "names with blanks",
                ".width", "T", "c")
 
-# A frame of the one bandit with the names of the other's inputs: what is ours has lost its dots.
+# A frame of the one bandit with the names of the other's inputs: our columns have lost their dots.
 renamed <- function(frame, given, plain) {
   inputs <- intersect(given, names(frame))
   out <- gpbandits:::own_columns(frame, given)
@@ -16,7 +16,7 @@ renamed <- function(frame, given, plain) {
   list(points = points, ours = as.list(out))
 }
 
-# (A frame without inputs has nothing to stand beside; one that has no contexts none of theirs.)
+# (A frame without inputs has no such names; one that has no contexts none of theirs.)
 expect_like <- function(odd, plain, names, info) {
   there <- names$plain %in% base::names(plain)
   names <- list(odd = names$odd[there], plain = names$plain[there])
@@ -60,7 +60,7 @@ probe <- function(kind) {
   else if (kind == "product") cbind(1:2, c(0.2, 0.4)) else cbind(c(0, 1), c(0.4, 0))
 }
 
-# A short life; what happens depends on the ids alone.
+# A short run; its events depend on the ids alone.
 live_named <- function(bandit, kind, store = FALSE) {
   set.seed(4)
   g <- function(n) if (kind == "limits") matrix(-0.1, n, 1)
@@ -71,7 +71,7 @@ live_named <- function(bandit, kind, store = FALSE) {
   bandit
 }
 
-test_that("every kind of bandit lives under names of ours as under plain ones, and shows both", {
+test_that("every kind of bandit works with inputs named like the package's columns, and shows both", {
   skip_on_cran()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -105,7 +105,7 @@ test_that("every kind of bandit lives under names of ours as under plain ones, a
   }
 })
 
-test_that("runs, comparisons, pictures, journals and logs of data under such names", {
+test_that("runs, comparisons, plots, journals and logs work with such names", {
   skip_on_cran()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -140,7 +140,7 @@ test_that("runs, comparisons, pictures, journals and logs of data under such nam
   }
 })
 
-test_that("searches, and campaigns that begin with a history", {
+test_that("searches, and campaigns that start with a history, work with such names", {
   skip_on_cran()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -175,7 +175,7 @@ test_that("searches, and campaigns that begin with a history", {
   }
 })
 
-test_that("a race over folds is run under such names", {
+test_that("a race over folds works with such names", {
   race <- function(names) {
     set.seed(5)
     maximize_bandit(function(p, fold) -sum((unlist(p) - 0.3)^2) + fold / 100, stats::setNames(list(c(0, 1), c(0, 1)), names), evaluations = 30,
@@ -189,7 +189,7 @@ test_that("a race over folds is run under such names", {
   }
 })
 
-test_that("data of queries, logs and stores under such names", {
+test_that("data of queries, logs and stores work with such names", {
   skip_on_cran()
   given <- c("g1", "noise_var")
   bandit <- named_kinds$limits(given)
@@ -221,7 +221,7 @@ test_that("data of queries, logs and stores under such names", {
   expect_identical(open_bandit(bandit_store(point, "b"))$history(), history)
 })
 
-test_that("id, arm and reward are refused, wherever a name comes in", {
+test_that("id, arm and reward are errors as names, wherever a name is given", {
   for (name in c("id", "arm", "reward")) {
     expect_error(gp_ei(stats::setNames(list(c(0, 1)), name), kernel_se(1), 0.1), "id, arm and reward", class = "gpbandits_error")
     expect_error(gp_ucb(1:3, kernel_se(1), 0.1, contexts = name), "id, arm and reward", class = "gpbandits_error")

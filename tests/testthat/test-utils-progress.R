@@ -11,7 +11,7 @@ test_that("the line of a bar has the proportion, and the time left at the pace s
                    c("0 s", "99 s", "2 min", "99 min", "2 h", "47 h", "2 days"))
 })
 
-test_that("a bar is drawn on the standard error, only where it is wanted", {
+test_that("a bar is drawn on the standard error, only if it is wanted", {
   drawn <- function(show) {
     capture.output(with_bar(show, 3, function(bar) if (!is.null(bar)) for (k in 1:3) bar()), type = "message")
   }
@@ -21,7 +21,7 @@ test_that("a bar is drawn on the standard error, only where it is wanted", {
   expect_identical(drawn(NULL), character())
 })
 
-test_that("a bar with a delay stays away from calls that are quick", {
+test_that("a bar with a delay is not drawn for quick calls", {
   shown <- function(delay) capture.output({
     bar <- text_bar(2, delay = delay)
     bar$step()
@@ -47,20 +47,13 @@ test_that("the steps of other processes reach the bar", {
 
 test_that("evaluations at fidelities, propensities and detectors report their steps to a handler", {
   skip_if_not_installed("progressr")
-  amounts <- function(code) {
-    seen <- numeric()
-    recorder <- progressr::make_progression_handler("record", enable = TRUE, interval = 0, reporter = list(
-      update = function(config, state, progression, ...) seen <<- c(seen, progression$amount)))
-    progressr::with_progress(code, handlers = recorder, enable = TRUE)
-    seen
-  }
   set.seed(1)
   cheap <- function(p, fidelity) -(p[["x"]] - 0.3)^2 * fidelity
-  spent <- amounts(found <- maximize_bandit(cheap, list(x = c(0, 1)), 4,
+  spent <- progress_amounts(found <- maximize_bandit(cheap, list(x = c(0, 1)), 4,
                                           fidelity = list(0.5, 1, cost = identity)))
   expect_equal(sum(spent), sum(found$history$cost))
   bandit <- gp_bandit(1:3, kernel_se(1), 0.1, policy_ts(1))
   for (k in 1:4) bandit$observe(bandit$suggest()$id, k)
-  expect_identical(sum(amounts(bandit$history(draws = 5))), 4)
-  expect_identical(sum(amounts(calibrate_detector(1:12, sin(1:12), kernel_matern(2.5, 1), permutations = 19))), 19)
+  expect_identical(sum(progress_amounts(bandit$history(draws = 5))), 4)
+  expect_identical(sum(progress_amounts(calibrate_detector(1:12, sin(1:12), kernel_matern(2.5, 1), permutations = 19))), 19)
 })

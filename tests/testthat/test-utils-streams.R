@@ -1,4 +1,4 @@
-test_that("streams are reproducible, distinct and those of nextRNGStream", {
+test_that("streams are reproducible, distinct and those of nextRNGStream()", {
   seeds <- replication_seeds(7, 4)
   expect_identical(seeds, replication_seeds(7, 4))
   expect_identical(seeds[1:2], replication_seeds(7, 2))
@@ -21,7 +21,7 @@ test_that("the numbers do not depend on the caller's generator", {
   expect_identical(RNGkind()[1:3], c("Wichmann-Hill", "Box-Muller", "Rounding"))
 })
 
-test_that("a stream of an R with another number of kinds is drawn from all the same", {
+test_that("a stream works in a version of R with another number of generators", {
   seed <- replication_seeds(7, 1)[[1]]
   drawn <- with_stream(seed, list(rnorm(3), runif(2), sample(10)))
   for (binomial in 0:1) {
@@ -35,7 +35,7 @@ test_that("a stream of an R with another number of kinds is drawn from all the s
   }
 })
 
-test_that("the caller's state is restored, after errors too", {
+test_that("the caller's state is restored, also after errors", {
   seed <- replication_seeds(1, 1)[[1]]
   set.seed(3)
   expected <- runif(3)
@@ -48,7 +48,7 @@ test_that("the caller's state is restored, after errors too", {
   expect_identical(runif(1), expected[3])
 })
 
-test_that("a session without a state is left without one, its kind unchanged", {
+test_that("a session without a state is left without one, with its kind unchanged", {
   global <- globalenv()
   set.seed(3)
   saved <- get(".Random.seed", envir = global)
@@ -60,13 +60,13 @@ test_that("a session without a state is left without one, its kind unchanged", {
   expect_identical(RNGkind(), kind)
 })
 
-test_that("bad seeds and counts are refused", {
+test_that("invalid seeds and counts are errors", {
   expect_error(replication_seeds("a", 2), class = "gpbandits_error")
   expect_error(replication_seeds(1.5, 2), class = "gpbandits_error")
   expect_error(replication_seeds(1, 0), class = "gpbandits_error")
 })
 
-test_that("R code that runs within a run finds the generator as it stands, and leaves it where it says", {
+test_that("R code called within a run gets the current generator, and its draws advance it", {
   seen <- list()
   f <- function(x) {
     seen <<- c(seen, list(get(".Random.seed", envir = globalenv())))
@@ -86,7 +86,7 @@ test_that("R code that runs within a run finds the generator as it stands, and l
   }
 })
 
-test_that("a finalizer that looks at the generator changes nothing", {
+test_that("a finalizer that reads the generator changes nothing", {
   box <- box_domain(0, 1)
   life <- function(collect) {
     looked <- 0
@@ -109,7 +109,7 @@ test_that("a finalizer that looks at the generator changes nothing", {
   expect_identical(life(TRUE), life(FALSE))
 })
 
-test_that("a score of one's own may draw random numbers", {
+test_that("a custom acquisition function may draw random numbers", {
   arms <- matrix(seq(0, 1, length.out = 7))
   life <- function() {
     drawn <- numeric()

@@ -4,7 +4,7 @@ new_table <- gpbandits:::new_table
 table_append <- gpbandits:::table_append
 table_change <- gpbandits:::table_change
 
-test_that("tables grow by doubling and keep what was in them", {
+test_that("tables grow by doubling and keep their contents", {
   skip_on_cran()
   table <- new_table(list(a = integer(), b = double()))
   expected <- list(a = integer(), b = double())
@@ -39,7 +39,7 @@ test_that("a table that has room is changed in place", {
   expect_identical(table$b[c(7, 1000011)], c(0, 2))
 })
 
-test_that("what was read from a table, or copied, does not change with it", {
+test_that("values read from a table, or copied, do not change with it", {
   table <- new_table(list(a = integer()))
   table_append(table, list(a = 1:40))
   read <- gpbandits:::table_column(table, "a")
@@ -55,7 +55,7 @@ test_that("what was read from a table, or copied, does not change with it", {
   expect_identical(gpbandits:::table_column(table, "a"), c(7:9, 4:44))
 })
 
-test_that("the log tells what happened, in order", {
+test_that("the log has all events, in order", {
   bandit <- gp_ucb(safe_x, safe_kernel, 0.01)
   bandit$suggest(2)
   bandit$observe(2, 0.5)
@@ -80,7 +80,7 @@ go_on <- function(bandit) {
   list(first, second, snapshot_of(bandit))
 }
 
-test_that("a bandit lives on from its log alone: dropped handle, copy, serialisation", {
+test_that("a bandit is restored from its log alone: dropped handle, copy, serialisation", {
   skip_on_cran()
   for (name in names(safe_bandits)) {
     expected <- go_on(safe_bandits[[name]]())
@@ -97,7 +97,7 @@ test_that("a bandit lives on from its log alone: dropped handle, copy, serialisa
   }
 })
 
-test_that("a saved bandit goes on in a fresh process, which need not have loaded the package", {
+test_that("a saved bandit continues in a fresh process, which need not have loaded the package", {
   skip_on_cran()
   files <- c(bandits = tempfile(fileext = ".rds"), results = tempfile(fileext = ".rds"))
   on.exit(unlink(files))
@@ -122,7 +122,7 @@ test_that("a saved bandit goes on in a fresh process, which need not have loaded
   }
 })
 
-test_that("what is saved holds no address and no more than the log", {
+test_that("a saved bandit holds no address and no more than the log", {
   bandit <- gp_ucb(safe_x, safe_kernel, 0.01)
   problem <- bandit_problem(safe_x, sin(safe_x))
   run_bandit(bandit, problem, 1000)
@@ -146,7 +146,7 @@ test_that("a copy is independent, both ways", {
   }
 })
 
-test_that("reset forgets every event, and a new life is like a new bandit's", {
+test_that("reset() removes every event, and the bandit is then like a new one", {
   for (name in names(safe_bandits)) {
     bandit <- safe_bandits[[name]]()
     expect_identical(bandit$reset(), bandit)
@@ -167,7 +167,7 @@ test_that("a long table has at most a quarter of its rows as room to grow", {
   expect_identical(gpbandits:::table_column(table, "b"), c(rep("x", 5000), rep(NA, 3)))
 })
 
-test_that("a column of NA alone is no memory, and is filled when a value comes: the rows are the same", {
+test_that("a column of NA alone uses no memory, and is filled when a value comes: the rows are the same", {
   skip_on_cran()
   set.seed(51)
   kinds <- list(a = 1:9, b = c(0.5, NaN, -Inf), c = c("x", ""), d = 1:3)
@@ -203,7 +203,7 @@ test_that("a column of NA alone is no memory, and is filled when a value comes: 
   }
 })
 
-test_that("a change that comes to nothing leaves columns without values as they are", {
+test_that("a change that is undone leaves columns without values unchanged", {
   table <- new_table(list(a = integer(), b = double()))
   table_append(table, list(a = 1:3, b = rep(NA_real_, 3)))
   owner <- list2env(list(table = table))
@@ -217,7 +217,7 @@ test_that("a change that comes to nothing leaves columns without values as they 
   expect_identical(table$.blank, character())
 })
 
-test_that("most columns of a bandit's events hold nothing, and files with full ones go on alike", {
+test_that("most columns of a bandit's events are empty, and files with full ones continue alike", {
   b <- gp_ucb(1:5, kernel_se(1), 0.1)
   for (k in 1:30) b$observe(b$suggest()$id, sin(k))
   expect_setequal(b$events$.blank, c("time", "noise_var", "size", "spread", "other", "outcome", "arms"))

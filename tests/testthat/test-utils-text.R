@@ -1,10 +1,10 @@
-# Values as text: what is written comes back to the bit, and what anybody else has written runs nothing.
+# Values as text: they are restored to the bit, and untrusted text runs nothing.
 
 there_and_back <- function(x, trust = FALSE) gpbandits:::value_from_text(gpbandits:::value_text(x, trust), trust)
 
 bits <- function(x) writeBin(as.double(x), raw(), endian = "big")
 
-test_that("every number comes back to the bit", {
+test_that("every number is restored to the bit", {
   set.seed(1)
   odd <- c(NA, NaN, Inf, -Inf, 0, -0.0, 5e-324, -5e-324, 2^-1022, .Machine$double.xmax, -.Machine$double.xmax, 0.1, 1 / 3, 1e15,
            2^53 + 2, 123456789012345, 0.123456789012345, -(0 / 0))
@@ -20,7 +20,7 @@ test_that("every number comes back to the bit", {
   }
 })
 
-test_that("strings come back in any encoding, the same bytes or the same characters", {
+test_that("strings are restored in any encoding, as the same bytes or the same characters", {
   latin1 <- "caf\xe9"
   Encoding(latin1) <- "latin1"
   bytes <- "a\xff\xfe"
@@ -38,7 +38,7 @@ test_that("strings come back in any encoding, the same bytes or the same charact
   expect_true(all(utf8ToInt(text) %in% 32:126) && !grepl(";", text, fixed = TRUE))
 })
 
-test_that("lists, factors, data frames, dimensions and classes come back", {
+test_that("lists, factors, data frames, dimensions and classes are restored", {
   values <- list(NULL, list(), list(NULL), list(a = NULL, b = list(1L, "x", list(TRUE))), factor(c("b", NA, "\u00e9"), levels = c("\u00e9", "b")),
                  ordered(c("lo", "hi"), c("lo", "hi")), data.frame(a = 1:3, b = c(0.1, NA, 1 / 3), c = factor(c("x", "y", "x"))),
                  data.frame(u = 1, row.names = "r"), matrix(1 / (1:6), 2, dimnames = list(NULL, letters[1:3])),
@@ -48,7 +48,7 @@ test_that("lists, factors, data frames, dimensions and classes come back", {
   expect_identical(there_and_back(values), values)
 })
 
-test_that("what is no plain data is not written, functions only where that is trusted", {
+test_that("other values than plain data are errors, and functions need trust", {
   invalid <- list(new.env(), quote(x), quote(f(x)), as.raw(1), 1i, expression(a), gp_ucb(1:3, kernel_se(), 1))
   for (x in invalid) for (value in list(x, list(x), structure(1, a = x))) {
     expect_error(gpbandits:::value_text(value, trust = TRUE), "cannot be written", class = "gpbandits_error")
@@ -65,10 +65,10 @@ test_that("what is no plain data is not written, functions only where that is tr
   compiled <- compiler::cmpfun(maker(4))
   expect_identical(there_and_back(made, trust = TRUE)(2), made(2))
   expect_identical(there_and_back(compiled, trust = TRUE)(2), 8)
-  expect_identical(there_and_back(maker(5), trust = TRUE)(2), 10)       # with an argument that nobody has looked at yet
+  expect_identical(there_and_back(maker(5), trust = TRUE)(2), 10)       # with an argument that nobody has evaluated yet
 })
 
-test_that("text that is no value of ours is an error that quotes nothing of it", {
+test_that("invalid text is an error that quotes nothing of it", {
   read <- function(text) gpbandits:::value_from_text(text, trust = FALSE)
   secret <- tempfile()
   on.exit(unlink(secret))
@@ -98,7 +98,7 @@ test_that("text that is no value of ours is an error that quotes nothing of it",
 
 looked_at <- function(bytes) gpbandits:::cpp_invalid_in_function(bytes)
 
-test_that("a stream that holds something else than a function is seen without R reading it", {
+test_that("a stream that holds something else than a function is detected without R reading it", {
   witness <- tempfile()
   expect_identical(looked_at(serialize(sqrt, NULL, version = 2)), "")
   streams <- list(promise = promise_stream(witness), "no function" = stream_of(list_item(promise_item(witness))),
@@ -114,7 +114,7 @@ test_that("a stream that holds something else than a function is seen without R 
   expect_false(file.exists(witness))
 })
 
-test_that("whatever the bytes, looking ends", {
+test_that("the check ends for any bytes", {
   set.seed(3)
   maker <- eval(quote(function(k) {
     force(k)                                            # (what waits for its value would bring this whole frame along)

@@ -1,5 +1,5 @@
-# The widths keep their promise: with the stated confidence the bounds hold at every arm in
-# every round at once. The package plays; whether the bounds held is worked out by the oracle.
+# Coverage of the widths: with the stated confidence the bounds hold at every arm in
+# every round at once. The package plays; whether the bounds held is worked out by the reference.
 
 coverage_seeds <- by_level(12, 200)
 
@@ -65,7 +65,7 @@ test_that("the DMM bound holds with the stated confidence, from above and from b
   }
 })
 
-test_that("the bound of corrupted rewards holds whatever is wrong, and AMM's alone does not", {
+test_that("the bound of corrupted rewards holds for any corruption, and AMM's alone does not", {
   x <- seq(0, 1, length.out = 40)
   K <- ref_kernel_se(0.2)(x)
   missed <- function(seed) {
@@ -88,7 +88,7 @@ test_that("the bound of corrupted rewards holds whatever is wrong, and AMM's alo
   expect_gt(found[2], coverage_seeds / 2)
 })
 
-test_that("a bound that is too narrow would be found out", {
+test_that("a bound that is too narrow would be detected", {
   too_narrow <- coverage_misses(function(B, R) width_constant(1.5), 0.09)
   expect_lt(stats::binom.test(too_narrow, coverage_seeds, 0.1, "greater")$p.value, tol$p_value)
 })
@@ -121,7 +121,7 @@ test_that("AMM is never wider than the realised width, and narrower where both p
   }
 })
 
-test_that("DMM with the bandit's own regulariser alone is AMM; more regularisers only narrow it", {
+test_that("DMM with the bandit's regulariser alone is AMM; more regularisers only narrow it", {
   set.seed(502)
   for (i in 1:20) {
     x <- runif(10)
@@ -139,7 +139,7 @@ test_that("DMM with the bandit's own regulariser alone is AMM; more regularisers
   }
 })
 
-test_that("many draws in one call are the single ones, with contexts too", {
+test_that("many draws in one call equal the single ones, with contexts too", {
   set.seed(504)
   z <- matrix(c(0.1, 0.7), 2)
   b <- gp_bandit(sort(runif(8)), kernel_se(c(0.2, 0.5)), 0.05, policy_ts(width_constant(2)), contexts = z)

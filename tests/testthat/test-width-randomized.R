@@ -1,4 +1,4 @@
-# Randomised widths, sampled maxima and ridges: against the formulas, and the specification's numbers.
+# Randomised widths, sampled maxima and ridges: against the formulas, and the worked example's numbers.
 
 tiny_bandit <- function(policy, ...) {
   tiny <- ref_tiny()
@@ -7,7 +7,7 @@ tiny_bandit <- function(policy, ...) {
   b
 }
 
-test_that("the tiny example is the specification's", {
+test_that("the worked example comes out", {
   tiny <- ref_tiny()
   expect_equal(tiny$mean, c(.200848, .730445, .988453, .401110, -.294182), tolerance = 1e-5)
   expect_equal(tiny$sd, c(.099469, .443594, .099435, .443594, .099469), tolerance = 1e-5)
@@ -17,7 +17,7 @@ test_that("the tiny example is the specification's", {
   expect_equal(-ref_score_pims(tiny$mean, tiny$sd, 1.3), c(11.050, 1.284, 3.133, 2.026, 16.027), tolerance = 1e-3)
 })
 
-test_that("IRGP-UCB draws its width each round and plays the oracle's arm", {
+test_that("IRGP-UCB draws its width in each round and selects the reference's arm", {
   set.seed(311)
   x <- sort(runif(12))
   K <- ref_kernel_se(0.25)(x)
@@ -50,11 +50,11 @@ test_that("a randomised width has the stated distribution and is no function of 
   expect_gte(min(single$history()$width), 0)
 })
 
-test_that("widths that count arms are refused where there are none", {
+test_that("widths that count arms are errors without arms", {
   expect_error(gp_bandit(box_domain(0, 1), kernel_se(1), 0.1, policy_ucb(width_irgp())), class = "gpbandits_error")
 })
 
-test_that("looking at a bandit with a randomised width draws nothing", {
+test_that("reading results of a bandit with a randomised width draws nothing", {
   b <- tiny_bandit(policy_ucb(width_irgp()))
   set.seed(313)
   before <- .Random.seed
@@ -63,7 +63,7 @@ test_that("looking at a bandit with a randomised width draws nothing", {
   expect_identical(.Random.seed, before)
 })
 
-test_that("PIMS plays each arm as often as the oracle's draws say", {
+test_that("PIMS selects each arm as often as the reference's draws", {
   tiny <- ref_tiny()
   set.seed(314)
   maxima <- apply(ref_draw_normal(1e5, tiny$mean, tiny$cov), 1, max)
@@ -74,7 +74,7 @@ test_that("PIMS plays each arm as often as the oracle's draws say", {
   expect_gt(stats::chisq.test(seen[share > 0], p = share[share > 0], rescale.p = TRUE)$p.value, tol$p_value)
 })
 
-test_that("with hallucination PIMS draws from what is known and divides by the sd that knows what is pending", {
+test_that("with hallucination PIMS draws given observed rewards, and divides by the sd that includes pending queries", {
   skip_on_cran()
   tiny <- ref_tiny()
   b <- tiny_bandit(policy_pims(), pending = pending_hallucinate())
@@ -91,7 +91,7 @@ test_that("with hallucination PIMS draws from what is known and divides by the s
   expect_gt(stats::chisq.test(seen[share > 0], p = share[share > 0], rescale.p = TRUE)$p.value, tol$p_value)
 })
 
-test_that("on a box PIMS plays where the probability of exceeding some maximum is largest", {
+test_that("on a box PIMS selects the point where the probability of exceeding a sampled maximum is largest", {
   x <- cbind(c(0.1, 0.35, 0.6, 0.95))
   y <- sin(5 * x[, 1])
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_pims())
@@ -108,7 +108,7 @@ test_that("on a box PIMS plays where the probability of exceeding some maximum i
   expect_gt(length(unique(round(choices, 3))), 3)
 })
 
-test_that("the growing ridge is the formula's", {
+test_that("the growing ridge equals its formula", {
   expect_equal(ridge_rate(kernel_matern(2.5, 0.3), 1000), 2.682696, tolerance = 1e-6)
   expect_equal(ridge_rate(kernel_matern(1.5, c(1, 2, 3)), 500), 500^(3 / 9))
   expect_equal(ridge_rate(kernel_matern(1.5), 500, inputs = 2), 500^(2 / 7))
@@ -118,7 +118,7 @@ test_that("the growing ridge is the formula's", {
   expect_error(ridge_rate(1, 10), class = "gpbandits_error")
 })
 
-test_that("EIMS: scores and choices of the tiny example are the specification's, and as often as draws say", {
+test_that("EIMS: acquisition values and choices equal the worked example, and as often as in draws", {
   tiny <- ref_tiny()
   score <- exp(ref_score_eims(tiny$mean, tiny$sd, 1.3))
   expect_equal(score, c(0, .020895, 2.36e-5, .003508, 0), tolerance = 1e-3)
@@ -139,7 +139,7 @@ test_that("EIMS: scores and choices of the tiny example are the specification's,
   expect_gt(stats::chisq.test(seen[share > 0.01], p = share[share > 0.01], rescale.p = TRUE)$p.value, tol$p_value)
 })
 
-test_that("on a box EIMS plays where improvement over some maximum is largest", {
+test_that("on a box EIMS selects the point with the largest improvement over a sampled maximum", {
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_eims())
   x <- cbind(c(0.1, 0.35, 0.6, 0.95))
   b$add(x = x, reward = sin(5 * x[, 1]))

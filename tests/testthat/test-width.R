@@ -1,4 +1,4 @@
-# Every width, round by round, through whole runs: history's column against the oracle.
+# Every width, round by round, through whole runs: history's column against the reference.
 
 expect_width <- function(ours, ref, lambda = 0.1, rounds = 25, pending = list(pending_ignore(), ref_pending()),
                          delay = rep(0, rounds), mean = 0, n = 15) {
@@ -10,7 +10,7 @@ expect_width <- function(ours, ref, lambda = 0.1, rounds = 25, pending = list(pe
   expect_history(b, run$ref)
 }
 
-test_that("constants, functions and Srinivas' widths", {
+test_that("constants, functions and Srinivas' widths equal their formulas", {
   set.seed(301)
   expect_width(width_constant(1.7), ref_width_constant(1.7))
   expect_width(width_function(function(t) sqrt(t) / 2), ref_width_function(function(t) sqrt(t) / 2))
@@ -20,8 +20,8 @@ test_that("constants, functions and Srinivas' widths", {
                ref_width_srinivas_rkhs(1.5, 0.1, ref_gain_realized(), 0.01))
 })
 
-test_that("the discretisation of Theorem 2 has one point at least", {
-  # As it is printed the width would be less than one point that is fixed beforehand needs.
+test_that("the discretisation of Theorem 2 has at least one point", {
+  # As it is printed the width would be smaller than for one point that is fixed in advance.
   at <- function(t, width) {
     b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, policy_ucb(width))
     if (t > 1) b$add(x = seq(0, 1, length.out = t - 1), reward = rep(0, t - 1))
@@ -37,7 +37,7 @@ test_that("the discretisation of Theorem 2 has one point at least", {
                tolerance = 2e-6)
 })
 
-test_that("own noise variances change a misspecified model's width, a bounded noise's and a clipped one's", {
+test_that("noise variances of single rewards change the widths of wrong models, bounded noise and clipped rewards", {
   x <- c(0.1, 0.4, 0.8)
   K <- ref_kernel_se(0.25)(x)
   lambda <- 0.25
@@ -60,7 +60,7 @@ test_that("own noise variances change a misspecified model's width, a bounded no
   clipped$add(arm = 1:3, reward = c(1, 0.5, 0.2), noise_var = own)
   expect_equal(w(width_realized(1, clip), clipped),
                1 + 4 / 2 * sqrt(sum(1 / noise)) + 2 * sqrt(5) / sqrt(lambda) * sqrt(L + 2 * log(10)))
-  # Variances that are told larger do not make R smaller; those of rewards that are scaled are scaled too.
+  # Given variances that are larger do not make R smaller; those of rewards that are scaled are scaled too.
   loose <- gp_bandit(x, kernel_se(0.25), lambda, policy_ei())
   loose$add(arm = 1, reward = 1, noise_var = 9)
   expect_equal(w(width_amm(1, 0.5, noise = "bounded"), loose), w(width_amm(1, 0.5), loose))
@@ -70,7 +70,7 @@ test_that("own noise variances change a misspecified model's width, a bounded no
   expect_error(width_amm(1, 1, noise = "none"), "`noise`", class = "gpbandits_error")
 })
 
-test_that("Srinivas' third width with gamma_t, as it is printed", {
+test_that("Srinivas' third width with gamma_t equals the printed formula", {
   set.seed(306)
   gain <- function(s) s / 3
   ahead <- function(t) sqrt(0.01 * (2 * 1.5^2 + 300 * t / 3 * log(t / 0.1)^3))
@@ -79,7 +79,7 @@ test_that("Srinivas' third width with gamma_t, as it is printed", {
   expect_identical(caught$argument, "gain")
 })
 
-test_that("Chowdhury and Gopalan's widths", {
+test_that("Chowdhury and Gopalan's widths equal their formulas", {
   set.seed(302)
   expect_width(width_igp(1.5, 0.3, 0.1, "realized"), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realized()))
   expect_width(width_gp_ts(1.5, 0.3, 0.1, 2), ref_width_gp_ts(1.5, 0.3, 0.1, ref_gain_number(2)))
@@ -87,7 +87,7 @@ test_that("Chowdhury and Gopalan's widths", {
                ref_width_igp(1, 0.3, 0.1, ref_gain_function(function(s) s / 3)))
 })
 
-test_that("the tighter widths, with any regulariser", {
+test_that("the narrower widths equal their formulas, for any regulariser", {
   set.seed(303)
   for (lambda in c(0.02, 0.3)) {
     expect_width(width_realized(1.5, 0.3, 0.1), ref_width_realized(1.5, 0.3, 0.1), lambda)
@@ -106,7 +106,7 @@ test_that("the tighter widths, with any regulariser", {
   }
 })
 
-test_that("averaged martingales give the specification's narrow bands", {
+test_that("averaged martingales give the narrow bounds of the worked example", {
   set.seed(11)
   x <- seq(0, 1, length.out = 50)
   K <- ref_kernel_se(0.2)(x)
@@ -122,11 +122,11 @@ test_that("averaged martingales give the specification's narrow bands", {
     amm <- ref_width_amm(2, 0.1, 0.1)(list(K = K, rows = rows, lambda = 0.01, noise = 0.01))
     c(mean(amm * ref_posterior_at(K, rows, y, 0.01)$sd), half(rows, y, alpha0 = 0.01), half(rows, y, alpha0 = 1), half(rows, y))
   }, numeric(4))
-  # The specification's means over 15 draws: .239, .194, .521, .200.
+  # The worked example's means over 15 draws: .239, .194, .521, .200.
   expect_equal(rowMeans(found), c(.239, .194, .521, .200), tolerance = 0.1)
 })
 
-test_that("realised widths know the pending points where the pending rule says so", {
+test_that("realised widths include pending points if the pending rule does", {
   set.seed(304)
   delay <- rpois(25, 3)
   for (rule in list(list(pending_ignore(), ref_pending()),
@@ -138,7 +138,7 @@ test_that("realised widths know the pending points where the pending rule says s
   }
 })
 
-test_that("the widths of delayed feedback: base plus the sds of the window", {
+test_that("the widths of delayed feedback are the base plus the sds of the window", {
   set.seed(305)
   delay <- rpois(25, 3)
   for (m in c(0, 2, 5, Inf)) {
@@ -153,7 +153,7 @@ test_that("the widths of delayed feedback: base plus the sds of the window", {
                ref_width_sdf(ref_width_constant(1), 0.4, "pending"), pending = rule, delay = delay)
 })
 
-test_that("the width of a misspecified model", {
+test_that("the width of a wrong model equals its formula", {
   set.seed(308)
   expect_width(width_ec(width_amm(1.5, 0.3, 0.1), 0.05), ref_width_ec(ref_width_amm(1.5, 0.3, 0.1), 0.05))
   tiny <- ref_tiny()
@@ -168,7 +168,7 @@ test_that("the width of a misspecified model", {
   expect_error(width_ec(width_constant(1), -1), class = "gpbandits_error")
 })
 
-test_that("the width of corrupted rewards: base + total / sqrt(lambda)", {
+test_that("the width of corrupted rewards is base + total / sqrt(lambda)", {
   set.seed(309)
   expect_width(width_corrupt(width_amm(1.5, 0.3, 0.1), 0.2), ref_width_corrupt(ref_width_amm(1.5, 0.3, 0.1), 0.2))
   tiny <- ref_tiny()
@@ -205,12 +205,12 @@ test_that("the width of corrupted rewards: base + total / sqrt(lambda)", {
                           stop_when = stop_gap(1, width_corrupt(width_fixed(1, 1), 1))), "`stop_when`", class = "gpbandits_error")
 })
 
-test_that("Avanesov's width", {
+test_that("Avanesov's width equals its formula", {
   set.seed(306)
   expect_width(width_cpd(0.02, 2.5, 1, 500), ref_width_cpd(0.02, 2.5, 1, 500))
 })
 
-test_that("presets: the stated widths, and `width` to override them", {
+test_that("presets have the stated widths, and `width` overrides them", {
   set.seed(307)
   x <- sort(runif(12))
   K <- ref_kernel_se(0.25)(x)

@@ -132,7 +132,7 @@ void cpp_testing_lowrank_change(SEXP pointer, const std::string& change, double 
   if (change == "order") posterior->put_in_order();
 }
 
-// The best observation, which looks at few means, and all of them.
+// The best observation, which computes few means, and all of them.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_testing_lowrank_best_observation(SEXP pointer, double offset) {
   const LowRankPtr posterior(pointer);
@@ -202,7 +202,7 @@ Eigen::MatrixXd cpp_testing_lowrank_covariance(SEXP pointer, const Eigen::Matrix
 }
 
 // Functions drawn from the posterior at the rows of x, one per column: joint draws, or paths
-// of so many features.
+// of this number of features.
 // [[Rcpp::export]]
 Eigen::MatrixXd cpp_testing_lowrank_draws(SEXP pointer, const Eigen::MatrixXd& x, double count,
                                           double features) {
@@ -267,7 +267,7 @@ static gpb::RisingScore rising_score_of(const std::string& policy, double value)
   return score;
 }
 
-// The arm (from 1) and how many were looked at.
+// The arm (from 1) and the number of evaluated arms.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_testing_lowrank_choose(SEXP arms, SEXP pointer, const std::string& policy,
                                                double value) {
