@@ -108,12 +108,16 @@ look_for_fault <- function(x, class) {
   }, function(e) sub("[.]$", "", message_of(e)))
 }
 
+# (Nothing is quoted: the object may come from a file of anybody.)
+unknown_kind <- "it is of a kind that this version does not have. Open it with the version of the package that wrote it"
+
 check_part_fields <- function(fields, family) {
   kind <- NULL
   if (!is.null(family$tag)) {
     kind <- fields[[family$tag]]
+    if (is.null(kind)) stop_fault("it lacks ", quoted(family$tag))
     if (!is.character(kind) || length(kind) != 1 || !kind %in% names(family$entries)) {
-      stop_fault("it is of no known kind")
+      stop_fault(unknown_kind)
     }
   }
   entry <- entry_of(family, kind)

@@ -133,3 +133,26 @@ test_that("a file of a newer format than the package knows is an error that says
   writeLines(sub("gpbandits-journal [0-9]+", "gpbandits-journal 99", lines), journal)
   expect_error(open_bandit(journal), class = "gpbandits_error")
 })
+
+test_that("files of unreleased versions that have another meaning here, or a kind that no longer exists, are errors that say what to do", {
+  b <- gp_bandit(1:3, kernel_se(1), 0.1, policy_ucb(width_constant(1)), changes = change_oracle(rate = 0.1, by = "weights"))
+  b$observe(b$suggest()$id, 0.5)
+  earlier <- function(change) {
+    twin <- unserialize(serialize(b, NULL))
+    frame <- as.environment(twin)
+    frame$config <- change(frame$config)
+    twin
+  }
+  expect_identical(earlier(identity)$history(), b$history())
+  expect_error(earlier(function(config) replace(config, "format", 2L))$history(), "another meaning.*add\\(\\)", class = "gpbandits_data_error")
+  expect_error(earlier(function(config) {
+    config$changes$kind <- "penance"
+    config
+  })$history(), "kind that this version does not have. Open it with the version", class = "gpbandits_error")
+  journal <- tempfile()
+  gp_bandit(1:3, kernel_se(1), 0.1, policy_ucb(width_constant(1)), changes = change_oracle(rate = 0.1, by = "weights"), journal = journal)
+  lines <- gpbandits:::cpp_journal_read(journal)$lines
+  unlink(journal)
+  gpbandits:::cpp_journal_create(journal, sub("integer\":3", "integer\":2", lines[1]))
+  expect_error(open_bandit(journal), "another meaning", class = "gpbandits_data_error")
+})
