@@ -321,8 +321,8 @@ cpp_bandit_fit <- function(handle, plan, asked) {
     .Call(`_gpbandits_cpp_bandit_fit`, handle, plan, asked)
 }
 
-cpp_has_many_points <- function(x) {
-    .Call(`_gpbandits_cpp_has_many_points`, x)
+cpp_bandit_has_many_points <- function(handle, ids, plan) {
+    .Call(`_gpbandits_cpp_bandit_has_many_points`, handle, ids, plan)
 }
 
 cpp_bandit_measurements <- function(handle, outcome, map, usual) {

@@ -5,7 +5,7 @@
 # BanditState. Finally the results in the tables are compared with those of the replay.
 
 # The format of a bandit's settings and log. Those without a format number count as format 0.
-bandit_format <- 2L
+bandit_format <- 3L
 
 engine_names <- c("auto", "weights", "played", "lowrank", "dense")
 
@@ -36,6 +36,7 @@ check_config <- function(config) {
     stop_data(sprintf("This bandit has format %d, a later version's; this version reads formats up to %d. ", format,
                       bandit_format), "Update the package.")
   }
+  check_weights_format(config, format)
   if (!inherits(config$domain, "bandit_domain")) damaged("it has no domain")
   check_made_here(config)
   check_contexts_again(config)
@@ -60,6 +61,15 @@ check_config <- function(config) {
     check_design(config$design)
   } else {
     check_script_config(config)
+  }
+}
+
+# Until format 2, which no release has written, `rate` was the factor by which weights are multiplied in each round.
+check_weights_format <- function(config, format) {
+  if (or_else(format, 0L) >= 3L || !is.list(config$changes)) return(invisible())
+  if (identical(unclass(config$changes)[["kind"]], "weights")) {
+    stop_data("This bandit was written by an unreleased version, whose `rate` of weights had another meaning. ",
+              "Begin a new bandit, and add its history with `$add()`.")
   }
 }
 

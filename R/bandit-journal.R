@@ -264,8 +264,8 @@ replay_lines <- function(config, lines, seed, trust) {
 # Rows of events, also in the format from before replicates and comparisons.
 text_as_events <- function(text, columns) {
   later <- names(columns) %in% later_event_columns
-  if (length(text) == 0 || lengths(strsplit(text[1], " ", fixed = TRUE)) != sum(!later)) return(text_as_rows(text,
-                                                                                                             columns))
+  is_early <- length(text) > 0 && lengths(strsplit(text[1], " ", fixed = TRUE)) == sum(!later)
+  if (!is_early) return(text_as_rows(text, columns))
   rows <- text_as_rows(text, columns[!later])
   rows[names(columns)[later]] <- lapply(columns[later], function(column) column[rep(NA_integer_, length(text))])
   rows[names(columns)]

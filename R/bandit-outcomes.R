@@ -20,11 +20,12 @@ scaled_outcomes_at <- function(bandit, points, context) {
   none <- matrix(0, count, outcome_count(config))
   if (count == 0) return(list(mean = none, sd = none))
   seen <- contexts_of_points(bandit, context, count)
-  if (is_tabulated_space(config) &&
-      !anyNA(points$arm)) return(core(cpp_bandit_arm_outcomes(bandit$handle, points$arm, seen$row)))
-  untrusted <- has_numbers(config$domain) && anyNA(points$arm)
-  if (untrusted && any(vapply(config$outcomes, function(one) has_matrix(one$kernel) || length(unique(one$mean)) > 1,
-                              NA))) {
+  if (is_tabulated_space(config) && !anyNA(points$arm)) {
+    return(core(cpp_bandit_arm_outcomes(bandit$handle, points$arm, seen$row)))
+  }
+  no_arm <- has_numbers(config$domain) && anyNA(points$arm)
+  of_arms <- function(one) has_matrix(one$kernel) || length(unique(one$mean)) > 1
+  if (no_arm && any(vapply(config$outcomes, of_arms, NA))) {
     stop_argument("x", "a point that is not an arm",
                   "arms only, if a kernel is given as a matrix or a prior mean differs by arm")
   }

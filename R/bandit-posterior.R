@@ -81,8 +81,8 @@ scaled_posterior_at <- function(bandit, points, context) {
 # inputs and the prior mean a constant.
 predicted_posterior <- function(bandit, points, contexts) {
   config <- current_config(bandit)
-  untrusted <- has_numbers(config$domain) && anyNA(points$arm)
-  if (untrusted && (has_matrix(config$kernel) || length(unique(config$mean)) > 1)) {
+  no_arm <- has_numbers(config$domain) && anyNA(points$arm)
+  if (no_arm && (has_matrix(config$kernel) || length(unique(config$mean)) > 1)) {
     stop_argument("x", "a point that is not an arm",
                   "arms only, if the kernel is given as a matrix or the prior mean differs by arm")
   }
@@ -133,7 +133,7 @@ best_of_rewards <- function(bandit, contexts, context, feasible, weights, fixed)
   check_absent(weights, "weights", "this bandit has one objective")
   found <- kind_of(bandit)$best(bandit, contexts)
   if (is_beside_failure(bandit, found, contexts, fixed)) {
-    found <- best_that_succeeded(bandit, contexts, context)
+    found <- best_that_succeeded(bandit, contexts, context, feasible)
   }
   frame <- point_frame(bandit, found$arm, contexts$row, found$inputs)
   if (!has_posterior(bandit)) return(frame)

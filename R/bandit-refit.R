@@ -395,7 +395,7 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
           else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
                                current$output_map)
   catch_error({
-    best <- if (length(maps) == 2 && has_many_points(bandit, outcome)) fit_of_many(bandit, plan, current, maps)
+    best <- if (length(maps) == 2 && has_many_points(bandit, plan)) fit_of_many(bandit, plan, current, maps)
             else fit_under(bandit, plan, current, maps[[1]]$map)
     if (length(maps) == 2 && !isTRUE(best$found$many) && is_other_better(bandit, plan, maps, best)) {
       best <- fit_under(bandit, plan, current, maps[[2]]$map)
@@ -422,8 +422,10 @@ fit_of_many <- function(bandit, plan, current, maps) {
   fit_under(bandit, plan, best$fit, maps[[better]]$map, 0)
 }
 
-has_many_points <- function(bandit, outcome) {
-  cpp_has_many_points(known_inputs(bandit, rewarded_ids(bandit, outcome)))
+has_many_points <- function(bandit, plan) {
+  ids <- rewarded_ids(bandit, plan$outcome)
+  many <- cpp_bandit_has_many_points(bandit$handle, ids, plan)
+  if (is.null(many)) cpp_bandit_has_many_points(make_whole(bandit)$handle, ids, plan) else many
 }
 
 # The `fit` under an output transform, and its data, `found`; both are NULL if there are too few rewards.
@@ -484,7 +486,7 @@ likelihood_of_fit <- function(bandit) {
 # estimates noise, the rewards' likelihood decides. Without noise their distribution alone decides, because searches
 # then find more.
 is_other_better <- function(bandit, plan, maps, first) {
-  if (first$fit$noise_var < least_bent_noise) return(maps[[2]]$is_usual)
+  if (first$fit$noise_var < least_comparing_noise) return(maps[[2]]$is_usual)
   is_likelier(bandit, plan, maps[[2]]$map, first)
 }
 
@@ -496,7 +498,7 @@ is_likelier <- function(bandit, plan, map, first) {
   asked$kernel <- or_else(first$found$best_kernel, 1L)
   searched_from <- attempt(bandit_fit(bandit, plan, asked))
   gained <- searched_from$compared - first$found$compared
-  isTRUE(gained > if (map$lambda != 1) bending_pays else -bending_pays)
+  isTRUE(gained > if (map$lambda != 1) least_power_gain else -least_power_gain)
 }
 
 # ---- data that R collects ----------------------------------------------------------
@@ -548,10 +550,10 @@ apply_refit <- function(bandit, fit, current) {
 # The settings with these parameters, as the core takes them.
 settings_after <- function(bandit, fit) core_config(refitted_config(bandit$config, fit), prepared_refits(bandit)$fixed)
 
-# The bandit that checks and plots use. Until the first refit the parameters of a bandit that scales its rewards are
-# guesses that nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit
-# that it would begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its
-# environment, no field, keeps the copy until there is news.
+# The bandit that predictions, checks and plots use. Until the first refit, the parameters of a bandit that scales its
+# rewards are defaults that no data support, for example almost no noise. If the refit before the next query is due, a
+# copy is refitted and used instead. The bandit itself and its choices stay the same. The copy is kept until the log
+# changes, under a name in the bandit's environment that is not a field.
 looked_at <- function(bandit) {
   frame <- frame_of(bandit)
   if (!is_unfitted(frame)) {
@@ -621,7 +623,7 @@ rewarded_ids <- function(bandit, outcome) {
 # Which of these rewards belong to points far apart? NULL if there are too few.
 rewards_far_apart <- function(bandit, outcome) {
   ids <- rewarded_ids(bandit, outcome)
-  if (length(ids) > bent_outputs) far_apart(known_inputs(bandit, ids))
+  if (length(ids) > nonlinear_outputs) far_apart(known_inputs(bandit, ids))
 }
 
 fitted_transform <- function(bandit, outcome) {

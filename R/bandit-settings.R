@@ -82,7 +82,7 @@ is_noise_negligible <- function(config) {
 # Settings from which a space and a posterior are made, with those of each of several models.
 with_models <- function(config, common) {
   if (is.null(config$models)) return(common)
-  # Rows of earlier campaigns that no model goes by are none: the bandit is as without them, bit by bit.
+  # Earlier campaigns that no model uses are left out: the bandit is the same as without them, bit by bit.
   if (has_transfer(config) && share_reported(config) == 0) config$transfer <- NULL
   common$models <- lapply(configs_of_models(config), core_model, common)
   common
@@ -286,8 +286,8 @@ core_role <- function(role, config) {
   # (If the model negates an outcome that is minimised, the upper limit becomes the lower one.)
   turned <- isTRUE(output_map(config)$scale < 0)
   if (turned) limits <- rev(limits)
-  seen <- vapply(limits,
-                 function(limit) if (is.finite(limit)) limit_seen(limit, config) else if (turned) -limit else limit, 0)
+  in_model <- function(limit) if (is.finite(limit)) limit_seen(limit, config) else if (turned) -limit else limit
+  seen <- vapply(limits, in_model, 0)
   list(objective = trait(role, "objective"), lower = seen[1], upper = seen[2])
 }
 
@@ -303,8 +303,9 @@ limit_seen <- function(limit, config) {
     ends <- ends + c(-1, 1) * 2^min(k, 10)
   }
   # Beyond the range of the transform, the limit holds everywhere or nowhere.
-  if (!all(is.finite(at)) ||
-      at[1] * at[2] > 0) return(if ((at[2] > 0) == (map$scale > 0)) -largest_number else largest_number)
+  if (!all(is.finite(at)) || at[1] * at[2] > 0) {
+    return(if ((at[2] > 0) == (map$scale > 0)) -largest_number else largest_number)
+  }
   stats::uniroot(expected, ends, tol = 1e-12)$root
 }
 
@@ -322,9 +323,8 @@ core_outcomes <- function(config, common) {
       common[intersect(c("engine", "accuracy", "pending", "sparse"), names(common))],
       list(outputs = output_map(one), role = core_role(roles[[k]], one))))
   })
-  common["failures"] <- list(if (!is.null(config$failures)) unname(vapply(roles,
-                                                                          function(role) as.double(trait(role,
-                                                                                                         "sense")), 0)))
+  senses <- unname(vapply(roles, function(role) as.double(trait(role, "sense")), 0))
+  common["failures"] <- list(if (!is.null(config$failures)) senses)
   common
 }
 

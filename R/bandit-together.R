@@ -30,8 +30,8 @@ check_refitted_rewards <- function(refitted, rewards) {
   if (is.null(refitted)) return(invisible())
   check_class(refitted, "bandit_rewards")
   fixed <- function(x) unclass(x)[setdiff(names(x), trait(x, "parameters")$names)]
-  if (is.null(rewards) || !identical(fixed(refitted),
-                                     fixed(rewards))) damaged("a refit has other rewards than the bandit")
+  same <- !is.null(rewards) && identical(fixed(refitted), fixed(rewards))
+  if (!same) damaged("a refit has other rewards than the bandit")
 }
 
 # Settings that refit_every(noise = "varying") does not support.
@@ -140,8 +140,8 @@ check_transfer_again <- function(config) {
   count <- length(check_names(transfer$name, "transfer"))
   n <- length(transfer$values)
   check_numbers(transfer$values, "transfer", lengths = n)
-  if (n == 0 || any(check_numbers(transfer$noise_var, "transfer",
-                                  lengths = n) <= 0)) damaged("an earlier campaign has no noise")
+  noise_var <- check_numbers(transfer$noise_var, "transfer", lengths = n)
+  if (n == 0 || any(noise_var <= 0)) damaged("an earlier campaign has no noise")
   check_matrix(transfer$inputs, "transfer", columns = length(input_names(config)), rows = n)
   if (!identical(colnames(transfer$inputs), input_names(config))) damaged("its earlier campaigns have other inputs")
   if (!is.integer(transfer$campaign) || length(transfer$campaign) != n || !all(transfer$campaign %in% seq_len(count))) {

@@ -85,7 +85,7 @@
 #' summary(b)$transfer
 NULL
 
-# The posterior conditions on the rows of earlier campaigns (spec/outcomes.md E) from the start, through the kernel
+# The posterior conditions on the rows of earlier campaigns from the start, through the kernel
 # k(x, x') C[t, t'] over all campaigns, C = (s^2, s rho'; s rho, R). The correlations rho are unknown. Each refit
 # weights values of rho by the predictive density of this campaign's rewards, and the bandit averages over the resulting
 # models.
@@ -446,8 +446,7 @@ transfer_parts <- function(config, current, x, y, own_noise, mean) {
   known <- known_campaigns(transfer, current$kernel)
   level <- if (!is.null(mean)) mean else if (!length(y)) 0
            else predicted(transfer, current$kernel, known, x, y, filled_noise(own_noise, current$noise_var),
-                         matrix(now$correlation, 1),
-                         now$scale, NULL)[1, 2]
+                         matrix(now$correlation, 1), now$scale, NULL)[1, 2]
   all_x <- cbind(rbind(unname(x), unname(transfer$inputs)), c(rep(1, length(y)), transfer$campaign + 1))
   colnames(all_x) <- c(colnames(transfer$inputs), "arm")
   kernel <- current$kernel * kernel_matrix(C)
@@ -580,8 +579,8 @@ transfer_first <- function(bandit) {
   if (!has_transfer(config) || lacks_rewards(config$transfer) || length(config$context_names)) return(NULL)
   rebuild(bandit)
   found <- core(cpp_bandit_best(bandit$handle, contexts_for(bandit, NULL, 1L), NaN))
-  if (is_tabulated_space(config)) subset_points(all_points(config$domain), found$arm + 1L) else points_found(config,
-                                                                                                             found)
+  if (is_tabulated_space(config)) return(subset_points(all_points(config$domain), found$arm + 1L))
+  points_found(config, found)
 }
 
 # ---- the design -----------------------------------------------------------------------------------------
@@ -629,6 +628,5 @@ transfer_words <- function(model_state) {
   sprintf(paste("transfer   %s (%d rows): correlation %.2f, from %.2f to %.2f, positive with probability %.2f,",
                 "none with %.2f"),
           model_state$campaign, as.integer(model_state$rows), model_state$correlation, model_state$lower,
-            model_state$upper,
-          model_state$positive, model_state$zero)
+          model_state$upper, model_state$positive, model_state$zero)
 }

@@ -12,15 +12,16 @@
 #'
 #' \tabular{llll}{
 #'   file \tab written by \tab read by \tab format \cr
-#'   a saved bandit \tab [saveRDS()] \tab [readRDS()] \tab 2 \cr
+#'   a saved bandit \tab [saveRDS()] \tab [readRDS()] \tab 3 \cr
 #'   a journal \tab `journal = "file"` \tab [open_bandit()] \tab 3 \cr
 #'   a store's tables \tab [bandit_store()] \tab [open_bandit()], [work_on()], [bandit_service()] \tab schema 1 \cr
 #'   JSON \tab [as_json()] \tab [from_json()] \tab schema 1 \cr
 #' }
 #'
-#' Files of unreleased versions can be opened, or end in an error that says so. Saved bandits of formats 0 and 1 can be
-#' read. Journals of formats 1 and 2 are an error, because opening them would run code. The package's tests read files
-#' of an unreleased version, continue them, and compare the next choices.
+#' Files of unreleased versions can be opened, or end in an error that says so. Saved bandits of formats 0 to 2 can be
+#' read, except for kinds of components that exist no longer. Journals of formats 1 and 2 are an error, because opening
+#' them would run code. The package's tests read files of every kind of bandit, continue them, and compare the next
+#' choices.
 #'
 #' A file that is read has the same log and the same posterior. Its next choices are those of the version that reads it.
 #' A release may choose better than the one before, and NEWS then states it. Within a version, choices are identical to

@@ -131,7 +131,7 @@ find_points.finite_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (!is.null(arm)) return(arm_points(domain, check_arms(arm, domain)))
   x <- check_points(x, domain$names, arg)
   arm <- arms_at(domain, x)
-  if (anyNA(arm)) stop_untrusted(x[which(is.na(arm))[1], ], arg, "arm", "points among the arms of the domain")
+  if (anyNA(arm)) stop_not_among(x[which(is.na(arm))[1], ], arg, "arm", "points among the arms of the domain")
   arm_points(domain, arm)
 }
 

@@ -4,7 +4,7 @@
 # acquisition value of a rule in R. The search works in slices. The fixed inputs of a slice (the row of a product, the
 # levels of a search space, integer inputs with few values in all) are enumerated. The free inputs are searched in
 # their unit cube: spread candidates, local searches from the best ones that are far apart, then a finer and finer
-# search around the best point. Local searches are the core's (src/core/base/climb_by_values.h).
+# search around the best point. Local searches are the core's (src/core/base/local_search_by_values.h).
 #
 # The searches of bandits (src/core/spaces) have other requirements. Their acquisition values cost microseconds and have
 # gradients, and a nearly optimal point is sufficient. Here a value costs the time of an R function. Therefore points

@@ -77,7 +77,7 @@ find_points.product_domain <- function(domain, x, arm = NULL, arg = "x") {
 rows_found <- function(domain, x, arg) {
   arm <- arms_at(domain, x)
   if (anyNA(arm)) {
-    stop_untrusted(row_part(domain, x)[which(is.na(arm))[1], ], arg, "row of the product",
+    stop_not_among(row_part(domain, x)[which(is.na(arm))[1], ], arg, "row of the product",
                   "points whose first inputs are among its rows")
   }
   arm

@@ -14,8 +14,8 @@ space_of.default <- function(x, where = NULL, transformed = TRUE) {
                   try = "`search_space(x = param_real(0, 1))`")
   }
   if (!is.list(x) || is.object(x) || length(x) == 0 || !are_names(names(x))) {
-    stop_argument("...", if (is.list(x) && !is.null(names(x))) paste("with the names",
-                                                                     quoted(names(x))) else describe(x),
+    given <- if (is.list(x) && !is.null(names(x))) paste("with the names", quoted(names(x))) else describe(x)
+    stop_argument("...", given,
                   "named parameters, a paradox ParamSet, dials parameters, a named list, or a search space")
   }
   # (An input may be called `where`, too.)

@@ -354,7 +354,7 @@ fault_of_domain <- function(domain) {
   if (!is.list(domain)) return("it is no list")
   kind <- unclass(domain)$type
   if (!is.character(kind) || length(kind) != 1 || !kind %in% kinds ||
-      !identical(class(domain), c(paste0(kind, "_domain"), "bandit_domain"))) return("it is of no known kind")
+      !identical(class(domain), c(paste0(kind, "_domain"), "bandit_domain"))) return(unknown_kind)
   catch_error({
     if (!same_domain(remade(domain), domain)) stop_fault("it is not as it is made")
     NULL
@@ -419,9 +419,9 @@ same_names <- function(names, other) {
   length(names) == length(other) && (identical(names, other) || unnamed(names) || unnamed(other))
 }
 
-stop_untrusted <- function(x, arg, what, where) {
-  untrusted <- paste(exact_words(unname(x)), collapse = ", ")
-  stop_argument(arg, sprintf("a point (%s) that is no %s", untrusted, what), where)
+stop_not_among <- function(x, arg, what, where) {
+  words <- paste(exact_words(unname(x)), collapse = ", ")
+  stop_argument(arg, sprintf("a point (%s) that is no %s", words, what), where)
 }
 
 # For operations whose time or memory grows with the squared number of arms.
@@ -471,7 +471,7 @@ check_made_here <- function(x) {
   fault <- if (inherits(x, "bandit_domain")) fault_of_domain(x)
   else if (!is.null(family_of(class))) fault_of_part(x, class)
   else for (i in seq_along(x)) check_made_here(.subset2(x, i))
-  if (!is.null(fault)) stop_fault(sprintf("it holds a %s that is none of ours: %s", class, fault))
+  if (!is.null(fault)) stop_fault(sprintf("it has an invalid %s: %s", class, fault))
   x
 }
 

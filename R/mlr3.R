@@ -125,8 +125,9 @@ optimizer_settings <- function() {
 # Checks in the form that paradox expects: TRUE or an error message.
 is_model_setting <- function(x) setting_fault(check_class(x, "gp_model", "model", hint = "gp_model()"))
 
-is_control_setting <- function(x) setting_fault(check_control(x, "pending",
-                                                              "opt(\"gp_bandit\") and tnr(\"gp_bandit\")"))
+is_control_setting <- function(x) {
+  setting_fault(check_control(x, "pending", "opt(\"gp_bandit\") and tnr(\"gp_bandit\")"))
+}
 
 setting_fault <- function(check) {
   catch_error({

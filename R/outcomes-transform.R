@@ -153,10 +153,10 @@ worst_reward <- function(reward, config) {
 settled_outputs <- 4
 # From this number of rewards, the transform may be nonlinear. (With fewer rewards the spread is unreliable: for 60, 62
 # and 78 the scaled median absolute deviation is 3, and 78 would be more than 5 of these from the median.)
-bent_outputs <- 8
-kTail <- 4
+nonlinear_outputs <- 8
+first_tail <- 4
 # Predictions are limited to this number of scale units below the worst reward.
-kWorseRoom <- 6
+room_below_worst <- 6
 # The mean range of 2 and of 3 normal variables, in standard deviations.
 mean_range <- c(1.128379167095513, 1.692568750643269)
 
@@ -210,9 +210,9 @@ fit_outcome_transform <- function(outputs, reward, apart = NULL) {
   z <- transform_outputs(map, reward)
   if (outputs$transform != "none") map$lambda <- power_for(z, always = outputs$transform == "power")
   if (map$lambda != 1) map$bulk <- spread_of(transform_outputs(map, usual), usual)
-  if (count >= bent_outputs) {
-    map$tail <- kTail
-    map$worst <- (if (sign < 0) max(reward) else min(reward)) - kWorseRoom * map$scale
+  if (count >= nonlinear_outputs) {
+    map$tail <- first_tail
+    map$worst <- (if (sign < 0) max(reward) else min(reward)) - room_below_worst * map$scale
   }
   v <- transform_outputs(map, usual)
   spread <- stats::sd(v)
@@ -228,7 +228,7 @@ more_spread <- 1.5
 
 rows_to_scale_by <- function(reward, apart) {
   all <- seq_along(reward)
-  if (length(apart) < bent_outputs) return(all)
+  if (length(apart) < nonlinear_outputs) return(all)
   if (covering_spread(reward[apart]) > more_spread * stats::mad(reward)) apart else all
 }
 
@@ -247,7 +247,7 @@ far_apart <- function(x) {
     column <- if (is.finite(range) && range > 0) (column - min(column, na.rm = TRUE)) / range else 0 * column
     replace(column, is.na(column), 0.5)
   })
-  wanted <- max(bent_outputs, min(5 * (ncol(x) + 1), floor(nrow(x) / 3)))
+  wanted <- max(nonlinear_outputs, min(5 * (ncol(x) + 1), floor(nrow(x) / 3)))
   rows <- 1L
   distance <- rep(Inf, nrow(x))
   while (length(rows) < min(wanted, nrow(x))) {
@@ -281,10 +281,8 @@ maps_to_compare <- function(outputs, reward, apart, current) {
   usual <- list(map = fit_outcome_transform(outputs, reward, apart), is_usual = TRUE)
   map <- usual$map
   if (outputs$transform != "auto" || is.infinite(map$tail)) return(list(usual))
-  other <- list(map = fit_outcome_transform(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"),
-                                            reward,
-                                     apart),
-                is_usual = FALSE)
+  opposite <- replace(outputs, "transform", if (map$lambda == 1) "power" else "none")
+  other <- list(map = fit_outcome_transform(opposite, reward, apart), is_usual = FALSE)
   if (other$map$lambda == map$lambda) return(list(usual))
   if (is_of_kind(current, other$map)) list(other, usual) else list(usual, other)
 }
@@ -295,16 +293,16 @@ is_of_kind <- function(current, map) {
 }
 
 # A noise sd below a hundredth of the rewards' spread is treated as no noise.
-least_bent_noise <- 1e-4
+least_comparing_noise <- 1e-4
 
 # The log likelihood of a power transform must exceed that without one by this amount.
-bending_pays <- 2
+least_power_gain <- 2
 
 # The power of Yeo and Johnson that maximises the normal likelihood; 1 if the gain in likelihood is too small.
 power_for <- function(z, always) {
-  if (length(z) < bent_outputs || length(unique(z)) < 4) return(1)
+  if (length(z) < nonlinear_outputs || length(unique(z)) < 4) return(1)
   found <- stats::optimize(function(lambda) power_likelihood(z, lambda), c(0, 2), maximum = TRUE)
-  if (always || found$objective > power_likelihood(z, 1) + bending_pays) found$maximum else 1
+  if (always || found$objective > power_likelihood(z, 1) + least_power_gain) found$maximum else 1
 }
 
 power_likelihood <- function(z, lambda) {

@@ -154,8 +154,8 @@ plot_data_of_rewards <- function(found, type, inputs, width, resolution) {
 panel_count <- function(plot_data) {
   of_outcomes <- any(c("front", "feasible") %in% names(plot_data)) || !is.null(plot_data$importance$outcome)
   if (of_outcomes) return(panels_of_outcomes(plot_data))
-  length(unique(c(plot_data$slices$input, plot_data$dependence$input))) + sum(2 * ("map" %in% names(plot_data)),
-                                                                    c("progress", "importance") %in% names(plot_data))
+  inputs <- unique(c(plot_data$slices$input, plot_data$dependence$input))
+  length(inputs) + sum(2 * ("map" %in% names(plot_data)), c("progress", "importance") %in% names(plot_data))
 }
 
 draw_maximum <- function(found, plot_data) of_form(found$bandit$config, "draw_maximum")(found, plot_data)

@@ -145,9 +145,8 @@ prior_of_input <- function(prior, domain, name) {
   }
   invalid <- setdiff(names(part), levels)
   if (length(invalid)) {
-    stop_argument("prior_optimum", sprintf("a weight for %s = %s", name, invalid[1]),
-                  if (is.null(levels)) "c(mean, sd): it is a number" else paste("weights of its levels:",
-                                                                                quoted(levels)))
+    allowed <- if (is.null(levels)) "c(mean, sd): it is a number" else paste("weights of its levels:", quoted(levels))
+    stop_argument("prior_optimum", sprintf("a weight for %s = %s", name, invalid[1]), allowed)
   }
   weight <- prior_level_weights(part, levels)
   function(x) ifelse(is.na(x), 0, log(weight / max(weight))[match(level_words(x), levels)])

@@ -39,7 +39,7 @@ check_delays_drawn <- function(value, n, call) {
       any(value != round(value))) {
     stop_returned("delay", value, sprintf("n integers >= 0 from %s (n = %d)", call, as.integer(n)))
   }
-  # # A finite value replaces "never", so that the core can count in integers.
+  # A finite value replaces "never", so that the core can count in integers.
   pmin(as.double(value), .Machine$integer.max)
 }
 

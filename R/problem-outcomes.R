@@ -21,8 +21,8 @@ set_outcomes <- function(problem, outcomes, reward, noise, optimum, reference) {
     problem <- set_constraints(problem, if (length(limited)) excess_of(values, outcomes), NULL)
   } else {
     problem <- set_reward(problem, function(x) sign * problem$truths[[1]](x))
-    problem <- set_constraints(problem, if (length(limited)) function(x) excess_of(truths_at(problem$truths, x),
-                                                                                   outcomes), NULL)
+    excess <- function(x) excess_of(truths_at(problem$truths, x), outcomes)
+    problem <- set_constraints(problem, if (length(limited)) excess, NULL)
   }
   if (length(wanted) == 1) {
     if (!is.null(reference)) stop_unused("reference", "it is for problems with several objectives")

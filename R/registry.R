@@ -108,12 +108,16 @@ look_for_fault <- function(x, class) {
   }, function(e) sub("[.]$", "", message_of(e)))
 }
 
+# (Nothing is quoted: the object may come from a file of anybody.)
+unknown_kind <- "it is of a kind that this version does not have. Open it with the version of the package that wrote it"
+
 check_part_fields <- function(fields, family) {
   kind <- NULL
   if (!is.null(family$tag)) {
     kind <- fields[[family$tag]]
+    if (is.null(kind)) stop_fault("it lacks ", quoted(family$tag))
     if (!is.character(kind) || length(kind) != 1 || !kind %in% names(family$entries)) {
-      stop_fault("it is of no known kind")
+      stop_fault(unknown_kind)
     }
   }
   entry <- entry_of(family, kind)
@@ -208,10 +212,13 @@ register_form("response", of = "reward", gaussian = FALSE)
 register_form("comparison", of = "response", compares = TRUE, between_arms = FALSE)
 register_form("ranking", of = "comparison")
 
+# ---- databases ----------------------------------------------------------------
 # What differs between databases of stores, by kind; store-sql.R says what a database registers.
 databases <- new.env(parent = emptyenv())
 
 register_database <- function(kind, ...) assign(kind, list(...), envir = databases)
+
+# ---- objects given by users ---------------------------------------------------
 
 check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))

@@ -245,11 +245,13 @@ rewards_entries <- list(
                      approximation = check_approximation(approximation)),
     later = "approximation",
     traits = list(title = function(rewards) if (rewards$ties) "comparisons that may be ties" else "comparisons",
-                  likelihood = function(rewards) if (rewards$ties) list(kind = "ties",
-                                                                        tau = rewards$tau) else list(kind = "logit"),
+                  likelihood = function(rewards) {
+                    if (rewards$ties) list(kind = "ties", tau = rewards$tau) else list(kind = "logit")
+                  },
                   response = function(rewards) function(f) stats::plogis(f - if (rewards$ties) rewards$tau else 0),
-                  parameters = function(rewards) if (rewards$ties) list(names = "tau", ranges = ranges_of_tau,
-                                                                        set = set_tau),
+                  parameters = function(rewards) {
+                    if (rewards$ties) list(names = "tau", ranges = ranges_of_tau, set = set_tau)
+                  },
                   form = "comparison", has_norm_bound = function(rewards) !rewards$ties)
   ),
   rankings = list(

@@ -32,8 +32,8 @@ play_agent <- function(agent, problem, rounds, draws, name) {
   }
   outcome <- play_in_rounds(problem, rounds, draws, ask, record)
   optimum <- problem_optimum(problem, rounds, draws$contexts)
-  ledger <- if (is.null(problem$outcomes)) run_ledger(outcome, optimum) else ledger_of_outcomes(outcome, problem,
-                                                                                                optimum)
+  ledger <- if (is.null(problem$outcomes)) run_ledger(outcome, optimum)
+            else ledger_of_outcomes(outcome, problem, optimum)
   columns <- c(if (can_count(problem$domain)) list(arm = arm), list(reward = reward),
                ledger[c("f", "regret", "cumulative_regret", "simple_regret", "optimum")],
                list(period = problem_period(problem, rounds)))

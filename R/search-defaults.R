@@ -2,8 +2,7 @@
 
 # The default choices of maximize_bandit() and auto_bandit().
 
-# Chosen by bench/results/optimisation.md. With several objectives: by the simulation of the specification
-# (spec/outcomes.md B).
+# Chosen by bench/results/optimisation.md. With several objectives: by simulations on known problems.
 default_policy <- function(outcomes = NULL) {
   wanted <- if (is.null(outcomes)) 1 else sum(vapply(outcomes, trait, NA, "objective"))
   if (wanted == 2) policy_ehvi() else if (wanted > 2) policy_hypervolume(width_constant(2)) else policy_ei()
@@ -24,7 +23,7 @@ default_refit <- function(domain = NULL, kernel = NULL) {
   refit_every(rounds, mean = "fit", average = 4, starts = 1, growth = rounds / 300)
 }
 
-# Cliffs and narrow valleys ask for rough models. These are less likely beforehand, because most functions are smooth.
+# Functions with cliffs and narrow valleys need rough models, which are less likely a priori: most functions are smooth.
 default_smoothness <- c(2.5, 1.5, 0.5)
 default_smoothness_prior <- c(1, 0.1, 0.1)
 

@@ -152,8 +152,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
     if (is.null(first)) design <- transfer_design(as.environment(bandit), design, certain, prior, store)
   }
   if (!is.null(fidelity)) {
-    rules <- mget(c("evaluations", "design", "stop_when", "time_limit"))
-    rules <- c(rules, control[c("timeout", "verbose", "progress")])
+    rules <- c(mget(c("evaluations", "design", "stop_when", "time_limit")), control[c("timeout", "verbose", "progress")])
     return(maximize_over_fidelities(objective, bandit, fidelity, rules))
   }
   if (!is.null(store)) {
@@ -166,9 +165,14 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   search <- open_search(bandit, known, design, journal, race, prior, control$trust)
   list2env(list(objective = objective, evaluations = evaluations, stop_when = stop_when, attempts = control$attempts,
                 time_limit = time_limit, verbose = control$verbose), search)
-  pool <- if (workers == 1) local_pool(objective, control$timeout)
-          else future_pool(objective, workers, control$timeout)
-  with_bar(if (is.finite(evaluations)) control$progress else FALSE, evaluations, function(bar) {
+  finished_search(search, workers, control)
+}
+
+# Evaluates until the search ends, and returns its result.
+finished_search <- function(search, workers, control) {
+  pool <- if (workers == 1) local_pool(search$objective, control$timeout)
+          else future_pool(search$objective, workers, control$timeout)
+  with_bar(if (is.finite(search$evaluations)) control$progress else FALSE, search$evaluations, function(bar) {
     tryCatch(work_through(search, pool, bar), interrupt = function(i) search$interrupted <- TRUE)
     close_search(search, pool, bar)
   }, evaluated(search))

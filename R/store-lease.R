@@ -152,7 +152,7 @@ give_leases <- function(log, ids, worker, seconds, visitor = FALSE, attempt = 1L
   tokens <- vapply(ids, function(id) random_token(), "")
   state <- if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'"
   rows <- paste(log$number, ids, attempt,
-                sql_literal(if (is.null(worker)) NA_character_ else worker, log$connection),
+                sql_literal(or_else(worker, NA_character_), log$connection),
                 sql_literal(tokens, log$connection), state, lease_times(log, seconds), sep = ", ")
   sql_run(log$connection,
           "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
@@ -245,8 +245,7 @@ offer_points <- function(bandit, x) {
   each <- function(value) rep(value, length(ids))
   sql_insert(log$connection, "gpb_lease",
              list(bandit = each(log$number), query = ids, attempt = each(0L), token = each(""),
-                                         state = each("offered"), since = each(0), seconds = each(0),
-                                         expires = each(0)))
+                  state = each("offered"), since = each(0), seconds = each(0), expires = each(0)))
 }
 
 # Tokens are searched for among the leases of their queries, because these have an index.
@@ -328,9 +327,8 @@ renew_leases <- function(store, token) {
   }
   connection <- store$connection
   sql_change_now(connection, "UPDATE gpb_lease SET expires = ", sql_clock(connection), " + seconds WHERE ",
-                 of_bandit(store),
-                 " AND state IN ('open', 'shown') AND token IN (", paste(sql_literal(token, connection),
-                                                                         collapse = ", "), ")")
+                 of_bandit(store), " AND state IN ('open', 'shown') AND token IN (",
+                 paste(sql_literal(token, connection), collapse = ", "), ")")
 }
 
 suggest_in.bandit_store_log <- store_suggest

@@ -9,7 +9,8 @@ check_stored_settings <- function(config) {
     stop_data("The settings in this store are not a bandit's.", argument = "store")
   }
   invalid <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
-                                      "output_map", "models", "transfer", "fresh", "noiseless"))
+                                      "output_map", "models", "transfer", "fresh", "noiseless", "noise_field",
+                                      "forgetting"))
   if (length(invalid)) {
     stop_data("The settings in this store are not a bandit's: ", dQuote(invalid[1], FALSE), " is unknown.",
               argument = "store")

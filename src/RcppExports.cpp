@@ -972,13 +972,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_has_many_points
-bool cpp_has_many_points(const Eigen::MatrixXd& x);
-RcppExport SEXP _gpbandits_cpp_has_many_points(SEXP xSEXP) {
+// cpp_bandit_has_many_points
+SEXP cpp_bandit_has_many_points(SEXP handle, const std::vector<gpb::Index>& ids, const Rcpp::List& plan);
+RcppExport SEXP _gpbandits_cpp_bandit_has_many_points(SEXP handleSEXP, SEXP idsSEXP, SEXP planSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_has_many_points(x));
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const std::vector<gpb::Index>& >::type ids(idsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_has_many_points(handle, ids, plan));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1448,7 +1450,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_fit_varying", (DL_FUNC) &_gpbandits_cpp_fit_varying, 7},
     {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 9},
     {"_gpbandits_cpp_bandit_fit", (DL_FUNC) &_gpbandits_cpp_bandit_fit, 3},
-    {"_gpbandits_cpp_has_many_points", (DL_FUNC) &_gpbandits_cpp_has_many_points, 1},
+    {"_gpbandits_cpp_bandit_has_many_points", (DL_FUNC) &_gpbandits_cpp_bandit_has_many_points, 3},
     {"_gpbandits_cpp_bandit_measurements", (DL_FUNC) &_gpbandits_cpp_bandit_measurements, 4},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},

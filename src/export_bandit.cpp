@@ -14,6 +14,7 @@
 #include "r_rng.h"
 #include "r_settings.h"
 #include "scores/outcomes.h"
+#include "scores/pareto_front.h"
 #include "scores/policies.h"
 #include "scores/safe.h"
 #include "spaces/make_space.h"

@@ -1,2 +1,3 @@
 // A unit of the build, written by tools/units.sh.
 #include "scores/outcomes.cpp"
+#include "scores/pareto_front.cpp"

@@ -46,6 +46,30 @@ test_that("a mutated object is an error or works", {
   expect_gt(sum(fates == "an answer"), 0)
 })
 
+test_that("mutated objects of every kind of file are an error or work", {
+  skip_on_cran()
+  set.seed(1)
+  # (What all others have is tested above.)
+  kinds <- setdiff(names(kept_kinds), c("arms", "labelled", "box", "thompson", "drift", "replicates", "script"))
+  victims <- lapply(stats::setNames(nm = kinds), function(kind) kept_live(kept_kinds[[kind]]$make(), kind))
+  use <- function(kind, bandit) {
+    facts <- kept_facts(bandit, kind)
+    utils::capture.output(print(bandit), summary(bandit))
+    if (is.null(kept_kinds[[kind]]$goes_on)) kept_record(bandit, kind, do.call(bandit$suggest, kept_question(kind)))
+    else kept_kinds[[kind]]$goes_on(bandit)
+    # (Of several outcomes, one may have lost its values.)
+    if (kind != "several") facts
+  }
+  fates <- vapply(seq_len(2 * mutations), function(k) {
+    set.seed(4000 + k)                                            # kept_facts() sets it, too
+    kind <- kinds[1 + k %% length(kinds)]
+    fate <- fate_of(use(kind, mutated_bandit(victims[[kind]])))
+    if (fate %in% c("refused", "an answer")) fate else paste(kind, fate)
+  }, "")
+  expect_identical(unique(grep("foreign|no number", fates, value = TRUE)), character())
+  expect_gt(mean(fates == "refused"), 0.3)
+})
+
 test_that("a journal with mutated lines and valid checksums is an error or gives a valid bandit", {
   skip_on_cran()
   file <- tempfile()

@@ -242,5 +242,6 @@ test_that("the tools for language models work by hand", {
   expect_match(tools$observe_result(9, 3.5), "^Refused: `id`")
   expect_match(tools$observe_result("1; q()", 3.5), "^Refused: `id`")
   expect_match(tools$why(1), "known")
+  for (id in list(9, 0.5, "1; q()", c(1, 2), NULL)) expect_match(tools$why(id), "^Refused: `id`")
   expect_match(tools$best_so_far(), "solvent")
 })

@@ -521,6 +521,81 @@ test_that("a client in Python's standard library works next to R", {
   expect_true(jsonlite::parse_json(out)$mean <= 0.01)
 })
 
+test_that("every method of the client in Python does what it says, and errors are the service's words", {
+  skip_on_cran()
+  skip_without_service()
+  skip_if_not(nzchar(Sys.which("python3")), "python3 is not installed")
+  place <- sqlite_location()
+  gp_ucb(1:4 / 4, kernel_se(c(0.3, 1)), 0.1, contexts = "age", store = store_at(place, seed = 1))
+  service <- start_service(place, "a secret of many letters")
+  on.exit(service$end())
+  script <- c("import json, sys", "sys.dont_write_bytecode = True", "sys.path.insert(0, sys.argv[1])",
+              "from bandit_client import Bandit",
+              "bandit = Bandit(sys.argv[2], sys.argv[3])",
+              "errors = []",
+              "def refused(call):",
+              "    try:",
+              "        call()",
+              "    except RuntimeError as error:",
+              "        errors.append(str(error))",
+              "first = bandit.suggest(worker='w', context={'age': 0.5}, arms=[1, 3])",
+              "again = bandit.suggest(worker='w', context={'age': 0.5}, arms=[1, 3])",
+              "bandit.observe(first, 0.5)",
+              "bandit.amend(first, 0.25)",
+              "second = bandit.suggest(context={'age': 0.5}, lease=None)",
+              "bandit.withdraw(second, reason='gone')",
+              "third = bandit.suggest(worker='v', context={'age': 0.1})",
+              "alive = bandit.heartbeat(third)",
+              "bandit.fail(third, 'broken')",
+              "ended = bandit.heartbeat(third)",
+              "refused(lambda: bandit.observe(second, 1))",
+              "refused(lambda: bandit.observe({'id': 1, 'token': 'x'}, 1))",
+              "refused(lambda: bandit.suggest(context={'size': 1}))",
+              "refused(lambda: Bandit(sys.argv[2], 'not the secret of many letters').best({'age': 0.5}))",
+              "refused(lambda: bandit.call('/nowhere'))",
+              "print(json.dumps({'same': first['token'] == again['token'], 'arm': first['arm'], 'alive': alive, 'ended': ended,",
+              "                  'errors': errors, 'best': bandit.best({'age': 0.5})}))")
+  file <- tempfile(fileext = ".py")
+  writeLines(script, file)
+  folder <- system.file("examples", package = "gpbandits")
+  out <- system2("python3", shQuote(c(file, folder, service$url, "a secret of many letters")), stdout = TRUE)
+  found <- jsonlite::parse_json(out)
+  expect_true(found$same)
+  expect_true(found$arm %in% c(1, 3))
+  expect_true(found$alive)
+  expect_false(found$ended)
+  expect_match(found$errors[[1]], "^400: .*withdrawn")
+  expect_match(found$errors[[2]], "^400: .*token")
+  expect_match(found$errors[[3]], "^400: .*age")
+  expect_match(found$errors[[4]], "^401: .*Authorization")
+  expect_match(found$errors[[5]], "^404: ")
+  history <- open_bandit(store_at(place))$history()
+  expect_identical(history$status, c("observed", "withdrawn", "failed"))
+  expect_identical(history$reward, c(0.25, NA, NA))
+  expect_identical(history$reason, c(NA, "gone", "broken"))
+  expect_equal(found$best$mean, open_bandit(store_at(place))$best(context = 0.5)$mean, tolerance = 1e-9)
+})
+
+test_that("the client in Python reports a proxy's answer that is not JSON by its status", {
+  skip_on_cran()
+  skip_without_service()
+  skip_if_not(nzchar(Sys.which("python3")), "python3 is not installed")
+  proxy <- httpuv::startServer("127.0.0.1", port <- httpuv::randomPort(), list(call = function(request) {
+    list(status = 502L, headers = list("Content-Type" = "text/html"), body = "<html>Bad Gateway</html>")
+  }), quiet = TRUE)
+  on.exit(httpuv::stopServer(proxy))
+  client <- system.file("examples", "bandit_client.py", package = "gpbandits")
+  out <- tempfile()
+  system2("python3", shQuote(c(client, sprintf("http://127.0.0.1:%d", port), "a secret of many letters", "1")), stdout = out, stderr = out,
+          wait = FALSE)
+  said <- function() if (file.exists(out)) paste(readLines(out, warn = FALSE), collapse = " ") else ""
+  for (turn in 1:600) {
+    httpuv::service(50)
+    if (grepl("Error", said())) break
+  }
+  expect_match(said(), "RuntimeError: 502: Bad Gateway")
+})
+
 test_that("a hostile client gets answers, uses no memory, and blocks nobody", {
   skip_on_cran()
   skip_without_service()

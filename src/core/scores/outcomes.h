@@ -26,18 +26,6 @@ std::unique_ptr<Score> make_sum_of_bounds(const Round& round, std::vector<BoundT
 // log P(the limits hold) at a point with this mean and sd of their outcome.
 double log_within(const Role& role, double mean, double sd);
 
-// ---- Pareto fronts: rows that no other row dominates ----------------------------------------------
-
-// The rows of Y that are above the reference in every column and not dominated.
-MatrixXd front_above(const MatrixXd& Y, const VectorXd& reference);
-// The hypervolume: the volume that a front dominates, above the reference.
-double hypervolume(const MatrixXd& front, const VectorXd& reference);
-// The increase of the hypervolume by a point.
-double hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const VectorXd& point);
-// The logarithm of the expected increase by a normal point with two independent coordinates; the front has two columns.
-double log_expected_hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const double* mean,
-                                     const double* sd);
-
 }  // namespace gpb
 
 #endif

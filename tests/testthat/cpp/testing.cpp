@@ -19,6 +19,7 @@
 #include "r_rng.h"
 #include "scores/improvement.h"
 #include "scores/outcomes.h"
+#include "scores/pareto_front.h"
 #include "spaces/polytope.h"
 
 namespace {
