@@ -123,7 +123,8 @@ evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", 
   effective <- if (any(weights > 0)) sum(weights)^2 / sum(weights^2) else 0
   if (method != "dm" && effective < few_rewards) warn_of_few_rewards(effective, length(rows$reward))
   data.frame(method = method, estimate = found$estimate, se = found$se, se_draws = found$se_draws,
-             lower = interval[1], upper = interval[2], n = length(rows$reward), matched = sum(weights > 0), effective = effective)
+             lower = interval[1], upper = interval[2], n = length(rows$reward), matched = sum(weights > 0),
+             effective = effective)
 }
 
 few_rewards <- 30

@@ -1,7 +1,7 @@
 # Decisions a second of the HTTP service: one client, one decision at a time (POST /suggest, then POST /observe) and in
-# batches, with reads between them; the ratio is to a bare application of httpuv that answers the same bytes, in the
-# same run.
-#   Rscript bench/service.R [seconds=5] [batch=50] [database=sqlite]
+# batches, and two reads. The ratio is to a bare application of httpuv that answers with what it was sent, in the same
+# run.
+#   Rscript bench/service.R [seconds=5] [batch=50]
 # Packages: httpuv, jsonlite, RSQLite. The service runs in a process of its own; its processor time is read from /proc
 # (Linux). Results: bench/results/service.md.
 library(gpbandits)
@@ -59,8 +59,8 @@ start <- function(name) {
 ask <- function(server, method, path, body = "") {
   connection <- socketConnection("127.0.0.1", server$port, open = "r+b", blocking = TRUE, timeout = 20)
   on.exit(close(connection))
-  head <- sprintf("%s %s HTTP/1.1\r\nHost: here\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
-                  method, path, token, nchar(body), body)
+  head <- sprintf("%s %s HTTP/1.1\r\nHost: here\r\nConnection: close\r\nAuthorization: Bearer %s\r\n%s: %d\r\n\r\n%s",
+                  method, path, token, "Content-Length", nchar(body), body)
   writeBin(charToRaw(head), connection)
   found <- raw()
   while (length(more <- readBin(connection, "raw", 65536))) found <- c(found, more)
@@ -99,7 +99,8 @@ batch <- function(server, size) function() {
   said <- ask(server, "POST", "/suggest", sprintf("{\"n\":%d,\"context\":[%s]}", size, x))
   id <- regmatches(said, gregexpr("\"id\":[0-9]+", said))[[1]]
   rewards <- paste(rbinom(size, 1, 0.4), collapse = ",")
-  ask(server, "POST", "/observe", sprintf("{\"id\":[%s],\"reward\":[%s]}", paste(sub("\"id\":", "", id), collapse = ","), rewards))
+  id <- paste(sub("\"id\":", "", id), collapse = ",")
+  ask(server, "POST", "/observe", sprintf("{\"id\":[%s],\"reward\":[%s]}", id, rewards))
   size
 }
 echo <- function(server) function() {
