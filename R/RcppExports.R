@@ -109,8 +109,8 @@ cpp_hypervolume <- function(front, reference) {
     .Call(`_gpbandits_cpp_hypervolume`, front, reference)
 }
 
-cpp_bandit_replay <- function(handle, queries, contexts, events, refits, first) {
-    invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events, refits, first))
+cpp_bandit_replay <- function(handle, queries, contexts, events, refits, first, look, at) {
+    invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events, refits, first, look, at))
 }
 
 cpp_bandit_forecasts <- function(handle, rules, most) {
@@ -145,16 +145,20 @@ cpp_bandit_block_averages <- function(handle, outcome, points, size) {
     .Call(`_gpbandits_cpp_bandit_block_averages`, handle, outcome, points, size)
 }
 
-cpp_bandit_proposals <- function(handle, context, count) {
-    .Call(`_gpbandits_cpp_bandit_proposals`, handle, context, count)
-}
-
 cpp_bandit_draw <- function(handle, draws, scale, context) {
     .Call(`_gpbandits_cpp_bandit_draw`, handle, draws, scale, context)
 }
 
+cpp_bandit_choice_counts <- function(handle, contexts, arms, draws, width) {
+    .Call(`_gpbandits_cpp_bandit_choice_counts`, handle, contexts, arms, draws, width)
+}
+
 cpp_bandit_facts <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_facts`, handle)
+}
+
+cpp_bandit_site_error <- function(handle) {
+    .Call(`_gpbandits_cpp_bandit_site_error`, handle)
 }
 
 cpp_bandit_models_at <- function(handle, id) {
@@ -317,8 +321,8 @@ cpp_bandit_fit <- function(handle, plan, asked) {
     .Call(`_gpbandits_cpp_bandit_fit`, handle, plan, asked)
 }
 
-cpp_has_many_points <- function(x) {
-    .Call(`_gpbandits_cpp_has_many_points`, x)
+cpp_bandit_has_many_points <- function(handle, ids, plan) {
+    .Call(`_gpbandits_cpp_bandit_has_many_points`, handle, ids, plan)
 }
 
 cpp_bandit_measurements <- function(handle, outcome, map, usual) {

@@ -133,8 +133,8 @@ is_history <- function(data) all(c("id", "action", "segment", "status") %in% nam
 
 # Columns of a history other than inputs, contexts and rewards.
 columns_of_history <- function(data) {
-  c("id", "arm", "mean", "sd", "width", "action", "segment", "status", "reason", "phase", "propensity", "size",
-    "spread", grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
+  c("id", "arm", "mean", "sd", "width", "action", "segment", "status", "reason", "phase", "propensity",
+    "propensity_se", "size", "spread", grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
 }
 
 status_column <- function(data) {

@@ -143,7 +143,7 @@ summary.GPBandit <- function(object, ...) {
   facts <- bandit_facts(object)
   history <- own_history(as.environment(object))
   structure(list(story = bandit_story(object), engine = facts$engine, rank = facts$rank,
-                 error_bound = facts$error_bound, likelihood = likelihood_of_fit(as.environment(object)),
+                 error_bound = error_bound_of(as.environment(object)), likelihood = likelihood_of_fit(as.environment(object)),
                  rounds = facts$rounds, segment = facts$segment,
                  information_gain = facts$log_det / 2, pending = sum(history$status == "pending"),
                  reward = if (any(!is.na(history$reward))) summary(history$reward),

@@ -4,6 +4,11 @@
 bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level = 0.95, ..., arg = "x") {
   check_dots_empty(..., allowed = c("x", "context", "arm", "scale", "level"))
   rebuild(bandit)
+  kept_answer(bandit, list("posterior", x, context, arm, scale, level),
+              posterior_now(bandit, x, context, arm, scale, level, arg))
+}
+
+posterior_now <- function(bandit, x, context, arm, scale, level, arg) {
   config <- bandit$config
   scale <- check_choice(or_else(scale, c("reward", "latent")), c("reward", "latent"), "scale")
   level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)

@@ -19,20 +19,21 @@ with_propensity <- function(history, bandit, draws = NULL) {
   if (trait(bandit$config$policy, "scripted") || !is_randomised(bandit$config)) return(history)
   ids <- history$id - ids_before(bandit)
   there <- !can_count(bandit$config$domain) || identical(table_column(bandit$queries, "arm")[ids] + 1L, history$arm)
-  history[[beside("propensity", given_names(bandit$config))]] <- if (there) propensities(bandit, ids,
-                                                                                         draws) else rep(NA_real_,
-                                                                                                         nrow(history))
+  found <- if (there) propensities(bandit, ids, draws)
+           else list(propensity = rep(NA_real_, nrow(history)), propensity_se = rep(NA_real_, nrow(history)))
+  columns <- c("propensity", if (!is.null(draws) && draws > 0) "propensity_se")
+  for (name in columns) history[[beside(name, given_names(bandit$config))]] <- found[[name]]
   history
 }
 
 # The probability of a uniform choice, or of one without randomness, has a formula. Other choices are drawn again from
 # the posterior at their time, if arms can be counted and `draws` is given. This needs the posterior at each of these
-# queries.
+# queries. `propensity_se` is the standard error of an estimate from draws, 0 for a formula.
 propensities <- function(bandit, ids, draws = NULL) {
   config <- bandit$config
   action <- action_names[bandit$queries$action[ids]]
-  out <- rep(NA_real_, length(action))
-  if (!can_count(config$domain)) return(out)
+  out <- se <- rep(NA_real_, length(action))
+  if (!can_count(config$domain)) return(list(propensity = out, propensity_se = se))
   chosen <- which(action != "given")
   eligible <- vector("list", length(action))
   eligible[chosen] <- eligible_at(bandit, ids[chosen])
@@ -41,9 +42,13 @@ propensities <- function(bandit, ids, draws = NULL) {
   open <- which(action == "policy" & !uniform)
   sure <- !chooses_at_random(config$policy) | lengths(eligible[open]) == 1
   out[open[sure]] <- 1
+  se[!is.na(out)] <- 0
   open <- open[!sure & !before_checkpoint(bandit, ids[open])]
-  if (!is.null(draws) && draws > 0 && length(open)) out[open] <- drawn_again(bandit, ids[open], draws)
-  out
+  if (!is.null(draws) && draws > 0 && length(open)) {
+    out[open] <- drawn_again(bandit, ids[open], draws)
+    se[open] <- sqrt(out[open] * (1 - out[open]) / (draws + 1))
+  }
+  list(propensity = out, propensity_se = se)
 }
 
 # The arms (1-based) that were eligible at some queries.
@@ -60,32 +65,37 @@ eligible_at <- function(bandit, ids) {
 }
 
 # For some queries: the proportion of `draws` new choices, and of the choice itself, that selected its arm. The log is
-# replayed up to each of them.
+# replayed, and stops before each of them.
 drawn_again <- function(bandit, ids, draws) {
   handle <- core(cpp_bandit_new(core_config(starting_config(bandit))))
   log <- played_log(bandit)
   asked <- which(log$events$kind == event_kind[["query"]])
   at <- asked[match(ids, log$events$id[asked])]
-  from <- c(1L, at[-length(at)])                          # the events since the previous query
   eligible <- eligible_at(bandit, ids)
+  arm <- bandit$queries$arm[ids] + 1L
+  width <- bandit$queries$width[ids]
+  seed <- ids + ids_before(bandit)
+  out <- numeric(length(ids))
   preserve_rng(with_bar(NULL, length(ids), function(bar) {
-    vapply(seq_along(ids), counted(function(k) {
-      set.seed(ids[k] + ids_before(bandit))                                    # independent of the other queries
-      replay_part(handle, log, seq.int(from[k], length.out = at[k] - from[k]))
-      context <- subset_contexts(log$contexts, ids[k])
-      arms <- fresh_choices(handle, bandit$config, context, draws, bandit$queries$width[ids[k]], eligible[[k]])
-      (sum(arms == bandit$queries$arm[ids[k]] + 1L) + 1) / (draws + 1)
-    }, bar), 0)
+    look <- counted(function(k) {
+      set.seed(seed[k])                                                        # independent of the other queries
+      context <- with_eligible(subset_contexts(log$contexts, ids[k]), eligible[[k]], bandit$config)
+      out[k] <<- (choice_counts(handle, bandit$config, context, draws, width[k])[arm[k]] + 1) / (draws + 1)
+    }, bar)
+    core(cpp_bandit_replay(handle, log$queries, log$contexts, log$events, log$refits, 0L, look, at))
   }))
+  out
 }
 
-# Arms that would be chosen now among the eligible ones. Thompson draws at all arms are computed as one matrix.
-fresh_choices <- function(handle, config, context, draws, width, eligible) {
-  if (trait(config$policy, "draws_choice") && !is.na(width)) {
-    values <- core(cpp_bandit_draw(handle, draws, width, context))[eligible, , drop = FALSE]
-    return(eligible[max.col(t(values), ties.method = "first")])
-  }
+with_eligible <- function(contexts, eligible, config) {
   n <- point_count(config$domain)
-  if (length(eligible) < n) context$eligible <- seq_len(n) %in% eligible
-  core(cpp_bandit_proposals(handle, context, draws)) + 1L
+  if (length(eligible) < n) contexts$eligible <- seq_len(n) %in% eligible
+  contexts
+}
+
+# How often each arm (a column) would be chosen now in each context (a row). Thompson draws at all arms are computed as
+# one matrix, unless the width is NA.
+choice_counts <- function(handle, config, contexts, draws, width) {
+  if (!trait(config$policy, "draws_choice")) width <- NA_real_
+  core(cpp_bandit_choice_counts(handle, contexts, point_count(config$domain), draws, width))
 }

@@ -395,7 +395,7 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
           else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
                                current$output_map)
   catch_error({
-    best <- if (length(maps) == 2 && has_many_points(bandit, outcome)) fit_of_many(bandit, plan, current, maps)
+    best <- if (length(maps) == 2 && has_many_points(bandit, plan)) fit_of_many(bandit, plan, current, maps)
             else fit_under(bandit, plan, current, maps[[1]]$map)
     if (length(maps) == 2 && !isTRUE(best$found$many) && is_other_better(bandit, plan, maps, best)) {
       best <- fit_under(bandit, plan, current, maps[[2]]$map)
@@ -422,8 +422,10 @@ fit_of_many <- function(bandit, plan, current, maps) {
   fit_under(bandit, plan, best$fit, maps[[better]]$map, 0)
 }
 
-has_many_points <- function(bandit, outcome) {
-  cpp_has_many_points(known_inputs(bandit, rewarded_ids(bandit, outcome)))
+has_many_points <- function(bandit, plan) {
+  ids <- rewarded_ids(bandit, plan$outcome)
+  many <- cpp_bandit_has_many_points(bandit$handle, ids, plan)
+  if (is.null(many)) cpp_bandit_has_many_points(make_whole(bandit)$handle, ids, plan) else many
 }
 
 # The `fit` under an output transform, and its data, `found`; both are NULL if there are too few rewards.

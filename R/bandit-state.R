@@ -23,7 +23,7 @@ replayed <- function(bandit) {
   if (table_size(bandit$queries) + table_size(bandit$events) == 0) return(handle)
   log <- as_damaged(played_log(bandit))
   as_damaged({
-    replay_part(handle, log, seq_along(log$events$kind))
+    core(cpp_bandit_replay(handle, log$queries, log$contexts, log$events, log$refits, 0L, NULL, integer()))
     check_outcome(bandit, cpp_bandit_log(handle, 0L, 0L))
   })
   handle
@@ -37,14 +37,6 @@ played_log <- function(bandit) {
                       constraint_count(bandit$config))
   list(queries = queries, contexts = logged_contexts(bandit, queries), events = table_columns(bandit$events),
        refits = lapply(configs_in_time(bandit$config, bandit$refits), core_config))
-}
-
-# Replays some of its events, one after the other.
-replay_part <- function(handle, log, rows) {
-  if (!length(rows)) return(invisible())
-  before <- sum(log$events$kind[seq_len(rows[1] - 1L)] %in% believing)
-  refits <- log$refits[before + seq_len(sum(log$events$kind[rows] %in% believing))]
-  core(cpp_bandit_replay(handle, log$queries, log$contexts, lapply(log$events, `[`, rows), refits, 0L))
 }
 
 # A width or gain function, or a progress handler, must not change the bandit that calls it.
@@ -79,6 +71,13 @@ bandit_facts <- function(bandit) {
   kind_of(bandit)$facts(bandit)
 }
 
+# The error of the engine, and of sites that were added to a fit.
+error_bound_of <- function(bandit) {
+  bound <- bandit_facts(bandit)$error_bound
+  if (of_form(bandit$config, "gaussian") || trait(bandit$config$policy, "scripted")) return(bound)
+  max(bound, core(cpp_bandit_site_error(bandit$handle)))
+}
+
 bandit_reset <- function(bandit) {
   check_idle(bandit)
   commit(bandit, list(),
@@ -108,24 +107,32 @@ log_state <- function(bandit, tables = c("queries", "events")) {
   lapply(mget(tables, envir = bandit), function(table) list(table, table_size(table)))
 }
 
-# Caches a result that takes a search, until the log changes. `question`: everything on which the result depends in
-# addition to the log. Its warnings are repeated each time. Copies and saved bandits do not have it (see sanitise()).
+# Caches a result until the log changes: the ten latest of each kind. `question`: the kind (`"best"`), and everything on
+# which the result depends in addition to the log. Its warnings are repeated each time. Copies and saved bandits do not
+# have it (see sanitise()).
 kept_answer <- function(bandit, question, code) {
   bandit <- as.environment(bandit)
   state <- log_state(bandit)
   if (!identical(bandit$.kept$state, state)) bandit$.kept <- list(state = state)
-  for (one in bandit$.kept$answers) {
+  kind <- question[[1]]
+  for (one in bandit$.kept$answers[[kind]]) {
     if (identical(one$question, question)) {
       for (warned in one$warnings) warning(warned)
       return(one$answer)
     }
   }
   warnings <- list()
-  answer <- withCallingHandlers(code, gpbandits_infeasible = function(w) warnings <<- c(warnings, list(w)))
+  answer <- withCallingHandlers(code, gpbandits_warning = function(w) warnings <<- c(warnings, list(w)))
+  if (NROW(answer) > most_kept_rows) return(answer)
   one <- list(question = question, answer = answer, warnings = warnings)
-  bandit$.kept$answers <- c(utils::tail(bandit$.kept$answers, 9), list(one))
+  # (The answer may have come from a call that began a new state.)
+  if (!identical(bandit$.kept$state, log_state(bandit))) return(answer)
+  bandit$.kept$answers[[kind]] <- c(utils::tail(bandit$.kept$answers[[kind]], 9), list(one))
   answer
 }
+
+# A larger answer is not kept: it would take memory for long.
+most_kept_rows <- 1e5
 
 # An event of some queries: a reward, an amendment, a withdrawal or a failure (with a `reason`). `beside`: see
 # observation_extras().

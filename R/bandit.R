@@ -244,7 +244,8 @@ NULL
 #'
 #' @section Propensities: `$history(draws = 200)` also estimates the propensities that no formula gives, for
 #'   [evaluate_policy()]. The estimate is the proportion of equal choices among `draws` fresh ones and the choice
-#'   itself. Each such query needs the posterior of its time and `draws` choices (seconds under [policy_mes()]).
+#'   itself; the column `propensity_se` is its standard error, 0 where a formula was used. Each such query needs the
+#'   posterior of its time and `draws` choices (seconds under [policy_mes()]).
 #' @section Names: If arms have names, the history shows them too. Next to an input called like another column (such as
 #'   `width`), that other column has a dot in front (`.width`).
 #' @concept propensity
@@ -473,6 +474,16 @@ NULL
 #' are larger rather than smaller than the exact ones. There is no error bound (`error_bound` is `NaN`);
 #' `bench/results/many_rows.md` in the sources compares predictions and coverage with the dense engine. With
 #' `engine = "dense"` the posterior is always exact.
+#'
+#' @section Many rewards with a likelihood:
+#' [Rewards][rewards] that are not Gaussian have a Gaussian approximation for each point, of which the joint fit is
+#' Laplace's approximation. From 512 distinct points on, this fit is made again after every 128th part of the rewards.
+#' Rewards in between are added one by one (assumed density filtering): the new approximation is fitted, the others
+#' stay. The difference from a new fit, in posterior sds at the latest 128 points, is measured and included in
+#' `error_bound`. Choices depend on the events alone.
+#'
+#' Every reward has a new fit for comparisons, `approximation = "variational"`, [width_glm()], `changes` that forget,
+#' [pending_hallucinate()], and on open inputs with `engine = "dense"`.
 #'
 #' @section Search for the next point on a box:
 #' The acquisition function is evaluated at a fixed low-discrepancy set and at neighbours of the best observation.

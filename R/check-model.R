@@ -260,7 +260,7 @@ at_rows <- function(rows, values) {
 
 # (A sparse basis has no bound: it is a model of its own.)
 error_bound_or_0 <- function(bandit) {
-  bound <- bandit_facts(bandit)$error_bound
+  bound <- error_bound_of(bandit)
   if (is.na(bound)) 0 else bound
 }
 

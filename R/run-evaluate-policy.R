@@ -70,6 +70,8 @@
 #' * `method`;
 #' * `estimate`: the estimate of \eqn{v}; `NA` for `"snips"` without a match;
 #' * `se`: the usual standard error;
+#' * `se_draws`: the part of the error that is due to `draws`, as a standard error: 0 for a policy without randomness,
+#'   whose probabilities are exact, and `NA` for `"replay"`;
 #' * `lower`, `upper`: the interval. It is `NA`, with a warning, if all rewards are equal and `range` is `NULL`;
 #' * `n`: number of rows used;
 #' * `matched`: number of rows with a positive weight, or of matches that counted;
@@ -120,8 +122,8 @@ evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", 
   weights <- found$weights
   effective <- if (any(weights > 0)) sum(weights)^2 / sum(weights^2) else 0
   if (method != "dm" && effective < few_rewards) warn_of_few_rewards(effective, length(rows$reward))
-  data.frame(method = method, estimate = found$estimate, se = found$se, lower = interval[1], upper = interval[2],
-             n = length(rows$reward), matched = sum(weights > 0), effective = effective)
+  data.frame(method = method, estimate = found$estimate, se = found$se, se_draws = found$se_draws,
+             lower = interval[1], upper = interval[2], n = length(rows$reward), matched = sum(weights > 0), effective = effective)
 }
 
 few_rewards <- 30
@@ -257,10 +259,11 @@ weighted_rewards <- function(bandit, rows, method, draws, range, given) {
   group <- if (is.null(rows$given)) rep(1L, length(rows$arm)) else row_numbers(rows$given)
   first <- match(seq_len(max(group)), group)
   policy <- chosen_shares(bandit, subset_contexts(rows$contexts, first), draws)
+  if (!is_randomised(bandit$config)) draws <- 1
   weights <- policy[cbind(group, rows$arm + 1L)] / rows$propensity
   largest <- max(apply(policy, 1, max)[group] / rows$propensity)
   found <- switch(method,
-    ips = mean_of(weights * rows$reward),
+    ips = c(mean_of(weights * rows$reward), list(centre = 0, total = length(weights))),
     snips = self_normalised(weights, rows$reward),
     dm = direct_method(bandit, rows, group, first, policy, if (given) range),
     dr = doubly_robust(bandit, rows, group, first, policy, weights, largest, range)
@@ -270,26 +273,51 @@ weighted_rewards <- function(bandit, rows, method, draws, range, given) {
                                  function(v) largest * (range[2] - v))
   }
   found$bets <- list(weighted_bets(weights, rows$reward, range), found$bets)
-  c(found, list(weights = weights, n = length(weights)))
+  pull <- or_else(found$pull, sums_by_cell((rows$reward - found$centre) / rows$propensity, group, rows$arm, policy))
+  se_draws <- if (found$total > 0) se_of_draws(policy, pull / found$total, draws) else NA_real_
+  c(found, list(weights = weights, n = length(weights), se_draws = se_draws))
 }
 
 mean_of <- function(values) list(estimate = mean(values), se = stats::sd(values) / sqrt(length(values)))
 
+# (`centre` and `total`: the estimate's derivative by a weight is (reward - centre) / total.)
 self_normalised <- function(weights, reward) {
   total <- sum(weights)
   estimate <- if (total > 0) sum(weights * reward) / total else NA_real_
-  list(estimate = estimate, se = sqrt(sum(weights^2 * (reward - estimate)^2)) / total)
+  list(estimate = estimate, se = sqrt(sum(weights^2 * (reward - estimate)^2)) / total, centre = estimate,
+       total = total)
 }
 
-# The proportion with which each arm (column) would be chosen in each context (row).
+# The proportion with which each arm (column) would be chosen in each context (row). Without randomness it is exact.
 chosen_shares <- function(bandit, contexts, draws) {
   rebuild(bandit)
-  n <- point_count(bandit$config$domain)
-  if (!is_randomised(bandit$config)) draws <- 1
-  with_bar(NULL, length(contexts$row), function(bar) t(vapply(seq_along(contexts$row), counted(function(k) {
-    arms <- core(cpp_bandit_proposals(bandit$handle, subset_contexts(contexts, k), draws))
-    tabulate(arms + 1L, n) / draws
-  }, bar), numeric(n))))
+  config <- bandit$config
+  count <- length(contexts$row)
+  if (!is_randomised(config)) draws <- 1
+  drawn_width <- !is.null(config$policy$width) && trait(config$policy$width, "drawn")
+  joint <- trait(config$policy, "draws_choice") && !explores(config) && !drawn_width &&
+    !trait(config$pending, "noticed")
+  width <- if (joint) core(cpp_bandit_width(bandit$handle)) else NA_real_
+  some <- split(seq_len(count), (seq_len(count) - 1) %/% 50)
+  with_bar(NULL, count, function(bar) do.call(rbind, unname(lapply(some, function(rows) {
+    found <- choice_counts(bandit$handle, config, subset_contexts(contexts, rows), draws, width) / draws
+    if (!is.null(bar)) bar(length(rows))
+    found
+  }))))
+}
+
+# The standard error, from the random choices alone, of an estimate that is a constant plus the sum of `pull` times the
+# probabilities `policy` (a row per context, a column per arm), which are proportions of `draws` choices.
+se_of_draws <- function(policy, pull, draws) {
+  sqrt(sum(pmax(rowSums(policy * pull^2) - rowSums(policy * pull)^2, 0)) / draws)
+}
+
+# Sums of values by context and arm: a matrix of the form of chosen_shares().
+sums_by_cell <- function(values, group, arm, policy) {
+  out <- 0 * policy
+  sums <- rowsum(values, arm * nrow(policy) + group)
+  out[as.integer(rownames(sums))] <- sums
+  out
 }
 
 # (A model's mean may be outside the range of the rewards; the nearest value in the range is closer to the truth.)
@@ -299,32 +327,39 @@ direct_method <- function(bandit, rows, group, first, policy, range) {
   values <- rowSums(policy * expected$mean)[group]
   # The sum of posterior sds, as if all errors had the same sign, and the sampling error of the contexts.
   model <- mean(rowSums(policy * expected$sd)[group])
-  list(estimate = mean(values), se = sqrt(model^2 + stats::var(values) / length(values)))
+  list(estimate = mean(values), se = sqrt(model^2 + stats::var(values) / length(values)),
+       pull = tabulate(group, nrow(policy)) * expected$mean, total = length(values))
 }
 
 # The rewards of each half are predicted from the other half.
 doubly_robust <- function(bandit, rows, group, first, policy, weights, largest, range) {
   half <- rep_len(1:2, length(rows$arm))
   values <- numeric(length(rows$arm))
+  pull <- 0
   for (side in 1:2) {
     here <- half == side
-    expected <- predicted_rewards(bandit, rows, which(!here), first)$mean
-    own <- expected[cbind(group, rows$arm + 1L)]
-    values[here] <- (rowSums(policy * expected)[group] + weights * (rows$reward - own))[here]
+    expected <- predicted_rewards(bandit, rows, which(!here), first, sds = FALSE)$mean
+    left <- rows$reward - expected[cbind(group, rows$arm + 1L)]
+    values[here] <- (rowSums(policy * expected)[group] + weights * left)[here]
+    pull <- pull + tabulate(group[here], nrow(policy)) * expected +
+      sums_by_cell((here * left) / rows$propensity, group, rows$arm, policy)
     range <- base::range(range, expected)
   }
   spread <- largest * (range[2] - range[1])
-  c(mean_of(values), list(bets = mean_bets(values, range[1] - spread, range[2] + spread)))
+  c(mean_of(values), list(bets = mean_bets(values, range[1] - spread, range[2] + spread), pull = pull,
+                          total = length(values)))
 }
 
 # Matrices of the same form as chosen_shares(): mean and sd of the reward of every arm in every context. The model uses
 # some of the rows and the bandit's hyperparameters. If the bandit averages over several models, so do the predictions.
-predicted_rewards <- function(bandit, rows, learn, first) {
+# Without `sds`, which take most of the time, they are 0 where the means do not depend on them.
+predicted_rewards <- function(bandit, rows, learn, first, sds = TRUE) {
   config <- current_config(bandit)
+  sds <- sds || !is.null(config$outputs)
   if (length(learn) > 1000) learn <- learn[round(seq(1, length(learn), length.out = 1000))]
   if (!is_scale_known(config)) config$output_map <- fit_outcome_transform(config$outputs, rows$reward[learn])
   reward <- in_model_units(list(value = rows$reward[learn], noise_var = rep(NA_real_, length(learn))), config)$value
-  found <- lapply(configs_of_models(config), predicted_by_model, rows, learn, reward, first)
+  found <- lapply(configs_of_models(config), predicted_by_model, rows, learn, reward, first, sds)
   weight <- model_weights(config)
   over <- function(part) Reduce(`+`, Map(function(one, w) w * part(one), found, weight))
   mean <- over(function(one) one$mean)
@@ -335,7 +370,7 @@ predicted_rewards <- function(bandit, rows, learn, first) {
 }
 
 # `reward`: the rewards of the rows `learn` in the model's units.
-predicted_by_model <- function(config, rows, learn, reward, first) {
+predicted_by_model <- function(config, rows, learn, reward, first, sds) {
   domain <- config$domain
   inputs <- function(arm, at) {
     x <- cbind(arm_points(domain, arm)$inputs, if (!is.null(rows$given)) rows$given[at, , drop = FALSE],
@@ -347,9 +382,13 @@ predicted_by_model <- function(config, rows, learn, reward, first) {
   fit <- gp_regression(inputs(rows$arm[learn], learn), reward - prior[rows$arm[learn] + 1L], config$kernel,
                        config$noise_var)
   arms <- seq_len(point_count(domain)) - 1L
-  found <- lapply(first, function(k) stats::predict(fit, inputs(arms, rep(k, length(arms)))))
+  # (Many contexts at a time.)
+  found <- lapply(split(first, (seq_along(first) - 1) %/% 100), function(some) {
+    at <- inputs(rep(arms, length(some)), rep(some, each = length(arms)))
+    if (sds) stats::predict(fit, at) else list(mean = stats::predict(fit, at, se.fit = FALSE), sd = numeric(nrow(at)))
+  })
   by_row <- function(part) matrix(unlist(lapply(found, part)), length(first), length(arms), byrow = TRUE)
-  list(mean = by_row(function(one) prior + one$mean), sd = by_row(function(one) one$sd))
+  list(mean = rep(prior, each = length(first)) + by_row(function(one) one$mean), sd = by_row(function(one) one$sd))
 }
 
 # ---- learners -----------------------------------------------------------------
@@ -368,6 +407,6 @@ replayed_rewards <- function(bandit, rows, range) {
               "Use a longer log, or `method = \"dr\"`.", argument = "log")
   }
   reward <- rows$reward[seen]
-  c(mean_of(reward), list(weights = as.numeric(seen), n = sum(seen),
+  c(mean_of(reward), list(weights = as.numeric(seen), n = sum(seen), se_draws = NA_real_,
                           bets = list(mean_bets(reward, range[1], range[2]))))
 }

@@ -70,11 +70,15 @@ input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
   points <- check_count(points, lower = 16)
   draws <- check_count(draws, lower = 0, upper = 10000)
   check_has_posterior(bandit)
-  config <- bandit$config
-  if (has_matrix(config$kernel)) {
+  if (has_matrix(bandit$config$kernel)) {
     stop_argument("x", "a bandit whose covariance is given as a matrix",
                   "one whose kernel is a function of the inputs")
   }
+  kept_answer(bandit, list("importance", points, context, draws), importance_now(bandit, points, context, draws))
+}
+
+importance_now <- function(bandit, points, context, draws) {
+  config <- bandit$config
   columns <- columns_for_outcomes(config, "mean")
   several <- length(columns) > 1
   names <- if (several) outcome_names(config)

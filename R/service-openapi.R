@@ -20,7 +20,7 @@ asking_and_recording_paths <- function(s) {
                                lease = c(s$number, nullable = TRUE, description = paste(
                                  "seconds; null, or left out: no lease,",
                                  "the query is never offered to another client")),
-                               context = s$context,
+                               context = s$one_or_two(s$context),
                                arms = list(type = "array", items = list(oneOf = list(s$whole, s$text)),
                                            description = "numbers or labels of the arms that are eligible now"),
                                fixed = list(type = "object",

@@ -21,13 +21,13 @@ log_version <- function(bandit) {
 # An answer, or a `promise` of one.
 answer_read <- function(service, door, path, query) {
   reader <- service$reader
-  service$bandit$catch_up()
+  key <- as.character(jsonlite::toJSON(list(path, query[order(names(query))]), auto_unbox = TRUE))
+  if (!catches_up(service, otherwise = !is.null(reader$kept[[key]]))) return(reader$kept[[key]])
   version <- log_version(service$bandit)
   if (!identical(reader$version, version)) {
     reader$version <- version
     reader$kept <- list()
   }
-  key <- as.character(jsonlite::toJSON(list(path, query[order(names(query))]), auto_unbox = TRUE))
   if (!is.null(reader$kept[[key]])) return(reader$kept[[key]])
   if (reader$alone) return(keep_answer(reader, key, checked_reply(door$answer(service, query))))
   if (path %in% reader$quick) {
@@ -35,6 +35,18 @@ answer_read <- function(service, door, path, query) {
     if (!is.null(answer)) return(keep_answer(reader, key, answer))
   }
   computed_elsewhere(reader, list(path = path, query = query, key = key))
+}
+
+# Adds the events of other processes. `otherwise`: if there is another answer, the store has a moment only, because
+# another process may have locked it; FALSE if that was too short.
+catches_up <- function(service, otherwise) {
+  connection <- service$store$connection
+  patience <- connection$patience
+  on.exit(connection$patience <- patience)
+  if (otherwise) connection$patience <- min(patience, service$reader$moment)
+  found <- tryCatch(service$bandit$catch_up(), gpbandits_store_error = identity)
+  if (inherits(found, "error") && !otherwise) stop(found)
+  !inherits(found, "error")
 }
 
 # (The size is limited to some megabytes, because clients choose contexts and the number of questions is unlimited.)

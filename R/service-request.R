@@ -128,6 +128,16 @@ whole_field <- function(fields, name, default, lower, upper) {
   if (is.null(fields[[name]])) default else check_count(fields[[name]], name, lower = lower, upper = upper)
 }
 
+# Contexts of several queries: an array of contexts. They become the rows of a matrix.
+contexts_field <- function(service, value) {
+  several <- is.list(value) && length(value) > 0 && is.null(names(value)) && all(vapply(value, is.list, NA))
+  if (!several) return(context_field(service, value))
+  rows <- lapply(value, context_field, service = service)
+  sizes <- lengths(rows)
+  if (any(sizes != sizes[1])) stop_argument("context", "an array of contexts of different lengths", "of equal lengths")
+  do.call(rbind, rows)
+}
+
 # A context: an object of numbers by name, or an array in the bandit's order.
 context_field <- function(service, value) {
   if (is.null(value)) return(NULL)
@@ -197,8 +207,21 @@ every_answer <- list(Connection = "close", "Cache-Control" = "no-store", "X-Cont
 
 reply <- function(value, status = 200L, headers = list()) {
   body <- jsonlite::toJSON(value, auto_unbox = TRUE, digits = NA, null = "null", na = "null", dataframe = "rows")
-  list(status = status, headers = c(list("Content-Type" = "application/json"), every_answer, headers),
-       body = as.character(body))
+  reply_text(as.character(body), status, headers)
+}
+
+reply_text <- function(body, status = 200L, headers = list()) {
+  list(status = status, headers = c(list("Content-Type" = "application/json"), every_answer, headers), body = body)
+}
+
+# Plain vectors as the fields of an object: a value or an array each. (The general function takes a quarter of the time
+# of a request for many queries.)
+reply_fields <- function(...) {
+  fields <- list(...)
+  words <- vapply(fields, function(x) {
+    if (length(x) == 1) json_scalars(x) else paste0("[", paste(json_scalars(x), collapse = ","), "]")
+  }, "")
+  reply_text(paste0("{", paste0(json_quote(names(fields)), ":", words, collapse = ","), "}"))
 }
 
 reply_error <- function(status, words, headers = list(), argument = NULL) {

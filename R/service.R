@@ -210,8 +210,9 @@ timed_reply <- function(service, code) {
 serve_suggest <- function(service, body) {
   check_fields(body, c("n", "worker", "lease", "context", "arms", "fixed"))
   message <- NULL
+  context <- contexts_field(service, body[["context"]])
   found <- withCallingHandlers(
-    service$bandit$suggest(whole_field(body, "n", 1, 1, 1000), context = context_field(service, body[["context"]]),
+    service$bandit$suggest(whole_field(body, "n", max(1, nrow(context)), 1, 1000), context = context,
                            arms = arms_field(body, "arms"), fixed = values_field(body, "fixed"),
                            worker = text_field(body, "worker"), lease = lease_field(body),
                            visitor = length(service$bandit$config$context_names) > 0),
@@ -221,11 +222,13 @@ serve_suggest <- function(service, body) {
     })
   inputs <- intersect(names(found), given_names(service$bandit$config))
   ours <- own_columns(found, inputs)
-  queries <- lapply(seq_len(nrow(found)), function(k) {
-    c(list(id = ours$id[k], token = ours$token[k], attempt = ours$attempt[k]),
-      if (!is.null(ours$arm)) list(arm = ours$arm[k]), list(point = as.list(found[k, inputs, drop = FALSE])))
-  })
-  reply(c(list(queries = queries), if (!is.null(message)) list(message = message)))
+  queries <- character()
+  if (nrow(found)) {
+    rows <- json_rows(ours[c("id", "token", "attempt", if (!is.null(ours$arm)) "arm")])
+    queries <- paste0(substr(rows, 1, nchar(rows) - 1), ",\"point\":", json_rows(as.list(found[inputs])), "}")
+  }
+  reply_text(paste0("{\"queries\":[", paste(queries, collapse = ","), "]",
+                    if (!is.null(message)) paste0(",\"message\":", json_quote(message)), "}"))
 }
 
 # Adds an experiment that was not suggested: with its result, or pending.
@@ -261,7 +264,7 @@ serve_observe <- function(service, body) {
   service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"),
                          size = numbers_field(body, "size"), prefer = prefer_field(body), token = texts_field(body,
                                                                                                               "token"))
-  reply(list(id = id, status = "observed"))
+  reply_fields(id = id, status = "observed")
 }
 
 # `null` is a tie.
@@ -439,8 +442,11 @@ reader_loop <- function(settings, connection) {
 #' * **Corrections**: `/amend` replaces an observed reward. `/fail` reports an evaluation without a result,
 #'   `/withdraw` a query that will not be evaluated. `/observe` may be repeated: the same reward again changes
 #'   nothing.
-#' * **Contexts**: an object with a number for each name, or an array in the bandit's order. In a query:
-#'   `?context[age]=0.2&context[hour]=0.5` or `?context=0.2,0.5`.
+#' * **Contexts**: an object with a number for each name, or an array in the bandit's order. `/suggest` takes an array
+#'   of them for several queries, in the order of the answer. In a query string: `?context[age]=0.2&context[hour]=0.5`
+#'   or `?context=0.2,0.5`.
+#' * **Batches**: `/suggest` for many contexts and `/observe` with arrays (`"id": [1, 2], "reward": [0, 1]`) are one
+#'   transaction each. Many decisions a second need them.
 #' * **History**: the rows are those of `$history(draws)`, with `propensity` where choices are randomised and `id.2`
 #'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
 #' * **Export**: CSV is the history; JSON holds settings and log, and [from_json()] reads it.
@@ -452,7 +458,8 @@ reader_loop <- function(settings, connection) {
 #' took longer than `time_limit`; repeat the request. `HEAD` is answered as `GET`, without the body.
 #'
 #' @section Slow answers: `/best`, `/front`, `/slices`, `/certificate`, `/check`, `/export`, and `/history` with
-#'   `draws` can take seconds. Their answers are kept until the log grows. They are computed in a second R process,
+#'   `draws` can take seconds. Their answers are kept until the log grows, or until the database, which may be locked
+#'   while another process saves a result, can be read again. They are computed in a second R process,
 #'   which opens the store as a replica and begins with the first such request; the service goes on with other
 #'   requests. (Answers that took less than 0.05 s are computed at once the next time.) If an answer takes longer than
 #'   `time_limit`, the status is 503, the computation continues, and a later request gets its result. A store made

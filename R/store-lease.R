@@ -63,8 +63,7 @@ lease_queries <- function(bandit, n, contexts, worker, seconds, visitor = FALSE)
   budget <- suppressWarnings(as.double(log$head$budget))
   # (The number of leases cannot exceed the number of queries, so they are counted only near the end of the budget.)
   if (isTRUE(left > budget - log$head$queries)) left <- max(0, min(left, budget - leased_queries(log)))
-  fresh <- ask_new(bandit, subset_contexts(contexts, rest[seq_len(left)]))
-  fresh <- lapply(fresh, function(id) give_lease(log, id, 1L, worker, seconds, visitor))
+  fresh <- give_leases(log, ask_new(bandit, subset_contexts(contexts, rest[seq_len(left)])), worker, seconds, visitor)
   served <- c(calls, rest[seq_len(left)])
   leased_frame(bandit, c(own, taken, fresh)[order(served)])
 }
@@ -126,7 +125,7 @@ take_over <- function(bandit, free, contexts, worker, seconds) {
   lapply(which(!is.na(call)), function(k) {
     row <- some_leases(free, k)
     end_leases(log, row$query, if (row$state == "open") "expired" else "taken")
-    c(give_lease(log, row$query, row$attempt + 1L, worker, seconds), list(call = call[k]))
+    c(give_leases(log, row$query, worker, seconds, attempt = row$attempt + 1L)[[1]], list(call = call[k]))
   })
 }
 
@@ -134,10 +133,10 @@ take_over <- function(bandit, free, contexts, worker, seconds) {
 ask_new <- function(bandit, contexts) {
   first <- table_size(bandit$queries)
   ids <- first + seq_along(contexts$row)
-  for (id in ids) {
+  write_together(bandit, for (id in ids) {
     time <- clock_times(bandit, store_time(bandit), 1, latest_time(bandit), "the latest time so far")
     with_stream(query_stream(bandit$journal, id), ask_queries(bandit, 1, subset_contexts(contexts, id - first), time))
-  }
+  })
   ids
 }
 
@@ -147,16 +146,18 @@ leased_queries <- function(log) {
                      " AND state <> 'withdrawn'")$n)
 }
 
-# One row of the input of leased_frame().
-give_lease <- function(log, id, attempt, worker, seconds, visitor = FALSE) {
-  token <- random_token()
+# Leases of some queries, by one statement. The result is the input of leased_frame().
+give_leases <- function(log, ids, worker, seconds, visitor = FALSE, attempt = 1L) {
+  if (length(ids) == 0) return(list())
+  tokens <- vapply(ids, function(id) random_token(), "")
+  state <- if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'"
+  rows <- paste(log$number, ids, attempt,
+                sql_literal(or_else(worker, NA_character_), log$connection),
+                sql_literal(tokens, log$connection), state, lease_times(log, seconds), sep = ", ")
   sql_run(log$connection,
           "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
-          paste(log$number, id, attempt, sql_literal(or_else(worker, NA_character_), log$connection),
-                sql_literal(token, log$connection),
-                if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'", sep = ", "),
-          ", ", lease_times(log, seconds), ")")
-  list(query = id, token = token, attempt = attempt)
+          paste(rows, collapse = "), ("), ")")
+  Map(function(id, token) list(query = id, token = token, attempt = attempt), ids, tokens, USE.NAMES = FALSE)
 }
 
 # 128 bits from the system's generator, which cannot be predicted. (R's generator can be, and belongs to the user.)

@@ -9,6 +9,7 @@
 #   `head`: the bandit's row at the start of the transaction, with the server's time `now`.
 #   `leases`: those that the transaction has read.
 #   `active`: is a transaction of this replica in progress?
+#   `held`: changes that will be written together (write_together()), or NULL.
 #   `more`: the names of the columns that share the column `numbers`.
 #   `stream`: the random number stream of query `stream_at`.
 
@@ -439,7 +440,8 @@ play_columns <- function(bandit, new, events, refits) {
   known <- events$kind %in% event_kind[c("reward", "given")]
   # (A point that was given without a reward has NA here.)
   for (j in seq_along(g_names)) queries$g[events$id[known] - first, j] <- events[[g_names[j]]][known]
-  core(cpp_bandit_replay(bandit$handle, queries, logged_contexts(bandit, queries), events, refits, first))
+  core(cpp_bandit_replay(bandit$handle, queries, logged_contexts(bandit, queries), events, refits, first, NULL,
+                         integer()))
 }
 
 # ---- writing --------------------------------------------------------------------
@@ -468,33 +470,64 @@ keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, m
                argument = "bandit")
   }
   note_overwritten(bandit, events$id)
-  q <- stored_queries(bandit, queries)
-  e <- stored_events(bandit, events, refits, log$head$now)
+  if (length(events$kind) == 0) return(list())
+  change <- list(queries = queries, events = events, refits = refits)
+  if (is.list(log$held)) log$held <- c(log$held, list(change))
+  else write_rows(log, bandit, change, table_size(bandit$queries), known_events(bandit))
+  list()
+}
+
+# Writes rows of the log that follow `had` queries and `known` events.
+write_rows <- function(log, bandit, change, had, known) {
+  q <- stored_queries(bandit, change$queries, had)
+  e <- stored_events(bandit, change$events, change$refits, log$head$now, known)
   e$checksum <- cpp_checksums(rows_text(q, e), log$checksum)
   columns <- function(x) c(list(bandit = rep(log$number, length(x[[1]]))), x)
   if (length(q)) sql_insert(log$connection, "gpb_query", columns(q))
   sql_insert(log$connection, "gpb_event", columns(e))
   count <- length(e$number)
-  if (count == 0) return(list())
   sql_run(log$connection, sprintf("UPDATE gpb_bandit SET events = %d, queries = %d, checksum = %.0f WHERE bandit = %d",
-                            e$number[count], table_size(bandit$queries) + length(q$query), e$checksum[count],
-                            log$number))
+                            e$number[count], had + length(q$query), e$checksum[count], log$number))
   log$checksum <- e$checksum[count]
-  list()
 }
 
-stored_queries <- function(bandit, queries) {
+# Evaluates code that changes the bandit several times within a transaction. The rows are written at the end.
+write_together <- function(bandit, code) {
+  log <- bandit$journal
+  had <- table_size(bandit$queries)
+  known <- known_events(bandit)
+  log$held <- list()
+  on.exit(log$held <- NULL)
+  value <- code
+  if (length(log$held)) write_rows(log, bandit, joined_changes(log$held), had, known)
+  value
+}
+
+joined_changes <- function(changes) {
+  if (length(changes) == 1) return(changes[[1]])
+  columns <- function(part) {
+    found <- Filter(function(one) length(one[[1]]) > 0, lapply(changes, `[[`, part))
+    join <- function(...) if (is.matrix(..1)) rbind(...) else c(...)
+    if (length(found)) do.call(Map, c(list(join), found)) else changes[[1]][[part]]
+  }
+  list(queries = columns("queries"), events = columns("events"),
+       refits = unlist(lapply(changes, `[[`, "refits"), recursive = FALSE))
+}
+
+# `had`: the number of queries before these.
+stored_queries <- function(bandit, queries, had) {
   config <- bandit$config
   count <- length(queries$arm)
   if (count == 0) return(list())
   inputs <- matrix(as.double(unlist(queries[logged_inputs(config)])), count, length(logged_inputs(config)))
-  list(query = table_size(bandit$queries) + seq_len(count), arm = queries$arm, context = queries$context,
+  list(query = had + seq_len(count), arm = queries$arm, context = queries$context,
        action = action_names[queries$action], segment = queries$segment, mean = queries$mean, sd = queries$sd,
        width = queries$width, numbers = numbers_text(queries[bandit$journal$more$query], count),
        place = json_rows(point_columns(bandit, queries$arm, queries$context, inputs)))
 }
 
-stored_events <- function(bandit, events, refits, now) {
+# `known`: the number of the event before these.
+stored_events <- function(bandit, events, refits, now, known) {
   config <- bandit$config
   count <- length(events$kind)
   more <- c(events, g_columns(config, events$g))[bandit$journal$more$event]
@@ -502,7 +535,7 @@ stored_events <- function(bandit, events, refits, now) {
   if (!is.null(events$reason)) parameters <- ifelse(is.na(events$reason), parameters, events$reason)
   parameters[events$kind %in% believing] <- vapply(refits, settings_text, "",
                                                              trust = bandit$journal$store$trust)
-  list(number = known_events(bandit) + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
+  list(number = known + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
        query = events$id, reward = events$reward, time = events$time, numbers = numbers_text(more, count),
        parameters = parameters, at = rep(now, count))
 }
@@ -566,7 +599,7 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   count <- length(new$events$kind)
   events <- c(new$events, list(g = matrix(0, count, 0)))
   events$reason <- ifelse(events$kind %in% giving_up, reasons_of(bandit, pmax(events$id, 1L)), NA)
-  e <- stored_events(bandit, events, new$refits, log$head$now)
+  e <- stored_events(bandit, events, new$refits, log$head$now, last)
   e$number <- last + 1L + seq_len(count)
   if (count && e$number[count] < last) {
     stop_store("The events' numbers are used up. Use `$compact()`.", again = FALSE)

@@ -340,8 +340,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_replay
-void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events, const Rcpp::List& refits, int first);
-RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP, SEXP refitsSEXP, SEXP firstSEXP) {
+void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events, const Rcpp::List& refits, int first, SEXP look, const Rcpp::IntegerVector& at);
+RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP, SEXP refitsSEXP, SEXP firstSEXP, SEXP lookSEXP, SEXP atSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
@@ -349,7 +349,9 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type refits(refitsSEXP);
     Rcpp::traits::input_parameter< int >::type first(firstSEXP);
-    cpp_bandit_replay(handle, queries, contexts, events, refits, first);
+    Rcpp::traits::input_parameter< SEXP >::type look(lookSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type at(atSEXP);
+    cpp_bandit_replay(handle, queries, contexts, events, refits, first, look, at);
     return R_NilValue;
 END_RCPP
 }
@@ -445,18 +447,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_proposals
-Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context, int count);
-RcppExport SEXP _gpbandits_cpp_bandit_proposals(SEXP handleSEXP, SEXP contextSEXP, SEXP countSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
-    Rcpp::traits::input_parameter< int >::type count(countSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_proposals(handle, context, count));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_bandit_draw
 Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp::List& context);
 RcppExport SEXP _gpbandits_cpp_bandit_draw(SEXP handleSEXP, SEXP drawsSEXP, SEXP scaleSEXP, SEXP contextSEXP) {
@@ -470,6 +460,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_choice_counts
+Rcpp::IntegerMatrix cpp_bandit_choice_counts(SEXP handle, const Rcpp::List& contexts, int arms, int draws, double width);
+RcppExport SEXP _gpbandits_cpp_bandit_choice_counts(SEXP handleSEXP, SEXP contextsSEXP, SEXP armsSEXP, SEXP drawsSEXP, SEXP widthSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
+    Rcpp::traits::input_parameter< int >::type arms(armsSEXP);
+    Rcpp::traits::input_parameter< int >::type draws(drawsSEXP);
+    Rcpp::traits::input_parameter< double >::type width(widthSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_choice_counts(handle, contexts, arms, draws, width));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_facts
 Rcpp::List cpp_bandit_facts(SEXP handle);
 RcppExport SEXP _gpbandits_cpp_bandit_facts(SEXP handleSEXP) {
@@ -477,6 +481,16 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_bandit_facts(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_site_error
+double cpp_bandit_site_error(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_site_error(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_site_error(handle));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -958,13 +972,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_has_many_points
-bool cpp_has_many_points(const Eigen::MatrixXd& x);
-RcppExport SEXP _gpbandits_cpp_has_many_points(SEXP xSEXP) {
+// cpp_bandit_has_many_points
+SEXP cpp_bandit_has_many_points(SEXP handle, const std::vector<gpb::Index>& ids, const Rcpp::List& plan);
+RcppExport SEXP _gpbandits_cpp_bandit_has_many_points(SEXP handleSEXP, SEXP idsSEXP, SEXP planSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_has_many_points(x));
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const std::vector<gpb::Index>& >::type ids(idsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_has_many_points(handle, ids, plan));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1381,7 +1397,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_arm_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_arm_outcomes, 3},
     {"_gpbandits_cpp_log_feasible", (DL_FUNC) &_gpbandits_cpp_log_feasible, 4},
     {"_gpbandits_cpp_hypervolume", (DL_FUNC) &_gpbandits_cpp_hypervolume, 2},
-    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 6},
+    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 8},
     {"_gpbandits_cpp_bandit_forecasts", (DL_FUNC) &_gpbandits_cpp_bandit_forecasts, 3},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
@@ -1390,9 +1406,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
     {"_gpbandits_cpp_bandit_drawn_values", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_values, 4},
     {"_gpbandits_cpp_bandit_block_averages", (DL_FUNC) &_gpbandits_cpp_bandit_block_averages, 4},
-    {"_gpbandits_cpp_bandit_proposals", (DL_FUNC) &_gpbandits_cpp_bandit_proposals, 3},
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 4},
+    {"_gpbandits_cpp_bandit_choice_counts", (DL_FUNC) &_gpbandits_cpp_bandit_choice_counts, 5},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},
+    {"_gpbandits_cpp_bandit_site_error", (DL_FUNC) &_gpbandits_cpp_bandit_site_error, 1},
     {"_gpbandits_cpp_bandit_models_at", (DL_FUNC) &_gpbandits_cpp_bandit_models_at, 2},
     {"_gpbandits_cpp_bandit_prior_scale", (DL_FUNC) &_gpbandits_cpp_bandit_prior_scale, 1},
     {"_gpbandits_cpp_bandit_allows", (DL_FUNC) &_gpbandits_cpp_bandit_allows, 6},
@@ -1433,7 +1450,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_fit_varying", (DL_FUNC) &_gpbandits_cpp_fit_varying, 7},
     {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 9},
     {"_gpbandits_cpp_bandit_fit", (DL_FUNC) &_gpbandits_cpp_bandit_fit, 3},
-    {"_gpbandits_cpp_has_many_points", (DL_FUNC) &_gpbandits_cpp_has_many_points, 1},
+    {"_gpbandits_cpp_bandit_has_many_points", (DL_FUNC) &_gpbandits_cpp_bandit_has_many_points, 3},
     {"_gpbandits_cpp_bandit_measurements", (DL_FUNC) &_gpbandits_cpp_bandit_measurements, 4},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},

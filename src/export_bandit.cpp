@@ -4,6 +4,7 @@
 #include "bandit/forecasts.h"
 #include "bandit/run.h"
 #include "base/stream_random.h"
+#include "base/ties.h"
 #include "events/changes.h"
 #include "events/output_moments.h"
 #include "kernels/make_kernel.h"
@@ -730,15 +731,22 @@ struct LogFromR {
 }  // namespace
 
 // Replays the events of a log. `queries` and `contexts` are those after the first `first` queries; the events concern
-// only these.
+// only these. `look`: NULL, or a function that is called with k before the event number at[k] (both from 1, `at`
+// ascending); the replay ends with the last of these events.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts,
-                       const Rcpp::List& events, const Rcpp::List& refits, int first) {
+                       const Rcpp::List& events, const Rcpp::List& refits, int first, SEXP look,
+                       const Rcpp::IntegerVector& at) {
   BanditHandle bandit(handle);
   const LogFromR log(queries, contexts, events, first);
-  R_xlen_t refitted = 0;
+  R_xlen_t refitted = 0, looked = 0;
   for (R_xlen_t e = 0; e < log.kind.size(); ++e) {
     if (e % 1024 == 1023) gpb::check_interrupt();
+    for (; looked < at.size() && at[looked] == e + 1; ++looked) {
+      const Rcpp::Function call(look);
+      call(static_cast<double>(looked + 1));
+    }
+    if (at.size() > 0 && looked == at.size()) return;
     const Event event = log.event(e);
     bandit->set_clock(event.time);
     if (event.kind == EventKind::refit || event.kind == EventKind::arms) {
@@ -878,20 +886,6 @@ Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::Matr
   return Rcpp::List::create(Rcpp::_["sd"] = sd, Rcpp::_["single"] = single);
 }
 
-// The arms (0-based) of `count` possible choices in the current state. No query is recorded.
-// [[Rcpp::export(rng = false)]]
-Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context, int count) {
-  BanditHandle bandit(handle);
-  gpb::RRng rng;
-  const gpb::Context here = gpb::contexts_from_list(context).at(0);
-  Rcpp::IntegerVector out(count);
-  for (int k = 0; k < count; ++k) {
-    out[k] = static_cast<int>(bandit->propose(here, rng).point.arm);
-    if (k % 16 == 15) gpb::check_interrupt();
-  }
-  return out;
-}
-
 // Joint draws over all arms in a context, one per column, from the posterior with covariance scaled by scale^2.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp::List& context) {
@@ -910,6 +904,42 @@ Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp
   return out;
 }
 
+// How often each arm (a column) is chosen in each context (a row) among `draws` possible choices in the current state.
+// `width`: choices maximise joint draws whose covariance is scaled by width^2. If it is NA, they are the policy's
+// proposals. No query is recorded.
+// [[Rcpp::export(rng = false)]]
+Rcpp::IntegerMatrix cpp_bandit_choice_counts(SEXP handle, const Rcpp::List& contexts, int arms, int draws,
+                                             double width) {
+  BanditHandle bandit(handle);
+  gpb::RRng rng;
+  const std::vector<Context> all = gpb::contexts_from_list(contexts);
+  Rcpp::IntegerMatrix out(static_cast<int>(all.size()), arms);
+  Eigen::MatrixXd values;
+  for (int c = 0; c < out.nrow(); ++c) {
+    const Context& here = all[static_cast<std::size_t>(c)];
+    gpb::check_interrupt();
+    for (int k = 0; std::isnan(width) && k < draws; ++k) {
+      ++out(c, static_cast<int>(bandit->propose(here, rng).point.arm));
+      if (k % 16 == 15) gpb::check_interrupt();
+    }
+    if (std::isnan(width)) continue;
+    const gpb::Candidates& candidates = bandit->space().candidates(here);
+    const int block = std::max(64, 100000 / arms);  // columns at a time
+    for (int k = 0; k < draws; k += block) {
+      values.resize(arms, std::min(block, draws - k));
+      bandit->variance().sample_all(bandit->mean(), candidates, width, rng, values);
+      for (gpb::Index arm = 0; here.eligible && arm < arms; ++arm) {
+        if (!here.allows(arm)) values.row(arm).setConstant(-gpb::kInf);
+      }
+      for (gpb::Index j = 0; j < values.cols(); ++j) {
+        const double tie = gpb::kTie * bandit->space().prior_scale();
+        ++out(c, static_cast<int>(gpb::first_best(values.col(j).data(), arms, tie)));
+      }
+    }
+  }
+  return out;
+}
+
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_facts(SEXP handle) {
   BanditHandle bandit(handle);
@@ -924,6 +954,15 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
                             _["segment"] = bandit->state().segment(),
                             _["clock"] = bandit->state().latest_time(),
                             _["refutations"] = static_cast<int>(bandit->refutations()));
+}
+
+// See Observations::site_error(): the largest over the outcomes.
+// [[Rcpp::export(rng = false)]]
+double cpp_bandit_site_error(SEXP handle) {
+  BanditHandle bandit(handle);
+  double out = 0.0;
+  for (const gpb::OutcomeModel& model : bandit->outcome_models()) out = std::max(out, model.known().site_error());
+  return out;
 }
 
 // Each model's predictions at the points of these queries: `mean` and `sd`, a column per model.

@@ -644,9 +644,16 @@ SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked
   return fit_to_list(some ? compared_part(data) : data, plan, asked);
 }
 
-// Are there so many distinct points that a fit begins with a subset?
+// Are the points of these queries so many that a fit begins with a subset? `plan`: as for cpp_bandit_fit(). NULL where
+// the core's object is not whole.
 // [[Rcpp::export(rng = false)]]
-bool cpp_has_many_points(const Eigen::MatrixXd& x) { return gpb::count_points(x) > gpb::kFewPoints; }
+SEXP cpp_bandit_has_many_points(SEXP handle, const std::vector<gpb::Index>& ids, const Rcpp::List& plan) {
+  if (!is_ready(handle)) return R_NilValue;
+  const BanditHandle bandit(handle);
+  const gpb::Points points =
+      gpb::points_of(*bandit, ids, Rcpp::as<int>(plan["columns"]), Rcpp::as<bool>(plan["numbered"]));
+  return Rf_ScalarLogical(gpb::count_points(points) > gpb::kFewPoints);
+}
 
 // What the mean of an outcome (1-based) is conditioned on, reading by reading, under an output transform (NULL: as it
 // is): ids of the queries, rewards, their values in the model's units, noise variances there (NA for the model's) and

@@ -3,6 +3,9 @@
 # Writes build/tests.rds (testthat's table) and build/tests.txt: "PASSED FAILED
 # SKIPPED", the numbers of test_that() blocks. A file that stops outside of any
 # block counts as a failure.
+# testthat's parallel mode takes at least 1.5 times as long: 132 and 216 s, and this script 85 and 86 s, for 20 files with
+# 219 tests on two processes each (testthat 3.1.6, two busy cores). If a process dies there, all results are lost; here
+# those of its file.
 
 suppressMessages(library(testthat))
 arguments <- commandArgs(TRUE)

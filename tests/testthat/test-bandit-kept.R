@@ -88,3 +88,33 @@ test_that("warnings of a cached result are raised each time", {
   front$add(0.5, reward = data.frame(speed = 9, cost = 0))
   expect_false(identical(front$front(), first))
 })
+
+test_that("posteriors and importances are kept while nothing happens, each kind for itself", {
+  bandit <- kept_bandit()
+  best <- suppressWarnings(bandit$best())
+  at <- cbind(x = c(0.2, 0.7), y = 0.5)
+  first <- bandit$posterior(at)
+  kept <- function(kind) length(as.environment(bandit)$.kept$answers[[kind]])
+  expect_identical(bandit$posterior(at), first)
+  expect_identical(kept("posterior"), 1L)
+  # Ten of a kind, and none of another kind leaves for them.
+  for (k in 1:12) bandit$posterior(cbind(x = k / 13, y = 0.1))
+  expect_identical(c(kept("posterior"), kept("best")), c(10L, 1L))
+  expect_identical(suppressWarnings(bandit$best()), best)
+  shares <- input_importance(bandit, points = 64, draws = 4)
+  expect_identical(input_importance(bandit, points = 64, draws = 4), shares)
+  expect_identical(kept("importance"), 1L)
+  bandit$add(cbind(x = 0.5, y = 0.5), reward = data.frame(yield = 5, impurity = 0))
+  expect_equal(bandit$posterior(at), bandit$copy()$posterior(at))
+  expect_false(identical(bandit$posterior(at), first))
+  expect_false(identical(input_importance(bandit, points = 64, draws = 4), shares))
+  # What is large is computed each time.
+  many <- gp_ucb(seq(0, 1, length.out = 100001), kernel_linear(), 0.01)
+  expect_identical(nrow(many$posterior()), 100001L)
+  expect_null(as.environment(many)$.kept$answers)
+  # Other levels and scales are other questions.
+  binary <- gp_ucb(1:3, kernel_se(1), rewards = rewards_binary(), width = 2)
+  binary$add(arm = 1:3, reward = c(0, 1, 1))
+  expect_false(identical(binary$posterior(), binary$posterior(level = 0.5)))
+  expect_false(identical(binary$posterior(), binary$posterior(scale = "latent")))
+})

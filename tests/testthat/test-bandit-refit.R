@@ -372,3 +372,23 @@ test_that("bounds hold in all refits, and equal bounds fix a parameter", {
   expect_lte(in_force(b)$noise_var, 0.1 * (1 + 1e-12))
   expect_false(in_force(b)$kernel$variance == 1)
 })
+
+test_that("many points are distinct ones with rewards: replicates, and zeros of both signs, count once", {
+  many <- function(x, pending = NULL) {
+    b <- gp_bandit(list(u = c(-1, 1), v = c(-1, 1)), kernel_se(0.5), 0.1, policy_ei(), outputs = scale_outputs(),
+                   refit = refit_every(1e6, minimum = 1e6))
+    b$add(x, reward = rep(0, nrow(x)))
+    if (!is.null(pending)) b$add(pending)
+    inside <- as.environment(b)
+    plan <- gpbandits:::prepared_refits(inside)$plans[[1]]
+    found <- gpbandits:::has_many_points(inside, plan)
+    # A bandit from a file, whose core object is not made yet.
+    expect_identical(gpbandits:::has_many_points(as.environment(unserialize(serialize(b, NULL))), plan), found)
+    found
+  }
+  x <- unname(cbind(seq(-1, 1, length.out = 301), 0))
+  expect_true(many(x))
+  expect_false(many(rbind(x[-1, ], x[2:99, ])))
+  expect_false(many(rbind(x[-1, ], x[-1, ] * rep(c(1, -1), each = 300))))
+  expect_false(many(x[-1, ], pending = x[1, , drop = FALSE]))
+})

@@ -280,14 +280,6 @@ test_that("the fit is never worse than the start, for any start", {
   expect_gte(again$log_likelihood, fit$log_likelihood - 1e-9)
 })
 
-test_that("many points are distinct ones: replicates, and zeros of both signs, count once", {
-  x <- unname(cbind(seq(-1, 1, length.out = 301), 0))
-  expect_true(cpp_has_many_points(x))
-  expect_false(cpp_has_many_points(rbind(x[-1, ], x[2:99, ])))
-  expect_false(cpp_has_many_points(rbind(x[-1, ], x[-1, ] * rep(c(1, -1), each = 300))))
-  expect_false(cpp_has_many_points(matrix(0, 0, 2)))
-})
-
 test_that("with many points the search on a part of them ends at a maximum of all, never below the start", {
   data <- simulated(230, 2)
   fit <- gp_fit(data$x, data$y, kernel_se(c(1, 1)), mean = "fit")

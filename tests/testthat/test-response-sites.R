@@ -351,6 +351,113 @@ test_that("width_glm() of low rank is wider by the error of its basis, and never
   expect_lt(max(bounds[[3]]$wide / bounds[[1]]$wide), 1.5)
 })
 
+# ---- many rewards: sites that are added between two fits ------------------------------------------------------------
+
+# Laplace's posterior of weights with a standard normal prior, by Newton's method: the reference in plain R.
+laplace_of_weights <- function(X, y, steps = 100) {
+  w <- numeric(ncol(X))
+  for (k in seq_len(steps)) {
+    p <- stats::plogis(drop(X %*% w))
+    precision <- crossprod(X * sqrt(p * (1 - p))) + diag(ncol(X))
+    by <- solve(precision, drop(crossprod(X, y - p)) - w)
+    w <- w + by
+    if (max(abs(by)) < 1e-12) return(list(w = w, covariance = solve(precision)))
+  }
+  stop("no convergence in ", steps, " steps")
+}
+
+# Yes/no rewards in 603 contexts of dimension 3 and 3 arms with one feature: a linear kernel of rank 4.
+decisions_made <- function(count = 603, policy = policy_ts(width_constant(1)), make = gp_bandit, ...) {
+  arms <- matrix(c(-1, 0, 1))
+  bandit <- make(arms, kernel_linear(variance = 1), policy = policy, contexts = 3, rewards = rewards_binary(), ...)
+  set.seed(5)
+  contexts <- matrix(rnorm(3 * count), count)
+  for (t in seq_len(count)) {
+    q <- bandit$suggest(context = contexts[t, ])
+    bandit$observe(q$id, as.double(sin(7 * t) < 2 * plogis(sum(c(q$x1, contexts[t, ]) * c(1, -1, 0.5, 0))) - 1))
+  }
+  bandit
+}
+
+test_that("sites between two fits: means and sds are those of Laplace's posterior within the reported error", {
+  bandit <- decisions_made()
+  history <- bandit$history()
+  columns <- c("x1", bandit$config$context_names)
+  exact <- laplace_of_weights(as.matrix(history[columns]), history$reward)
+  at <- unname(as.matrix(expand.grid(c(-1, 0, 1), c(-1, 2), c(0, 1), c(-0.5, 0.5))))
+  ours <- do.call(rbind, lapply(seq_len(nrow(at)), function(k) {
+    bandit$posterior(arm = 2 + at[k, 1], context = at[k, -1], scale = "latent")
+  }))
+  mean <- drop(at %*% exact$w)
+  sd <- sqrt(rowSums((at %*% exact$covariance) * at))
+  expect_lte(max(abs(ours$mean - mean) / sd), 0.005)
+  expect_lte(max(abs(ours$sd / sd - 1)), 0.005)
+  # The reported error is the largest difference at the latest 128 points.
+  here <- bandit$posterior(utils::tail(history, 128), scale = "latent")
+  at <- utils::tail(as.matrix(history[columns]), 128)
+  mean <- drop(at %*% exact$w)
+  sd <- sqrt(rowSums((at %*% exact$covariance) * at))
+  error <- max(abs(here$mean - mean) / sd, abs(here$sd / sd - 1))
+  expect_gt(error, 1e-4)
+  expect_equal(summary(bandit)$error_bound, error, tolerance = 0.02)
+  # After an amendment all sites are fitted.
+  bandit$amend(603, 1 - history$reward[603])
+  bandit$amend(603, history$reward[603])
+  expect_lte(summary(bandit)$error_bound, 1e-3)
+  fitted <- bandit$posterior(arm = 1, context = c(1, 1, 1), scale = "latent")
+  expect_equal(fitted$mean, sum(c(-1, 1, 1, 1) * exact$w), tolerance = 1e-6)
+  expect_equal(fitted$sd, sqrt(sum(c(-1, 1, 1, 1) * drop(exact$covariance %*% c(-1, 1, 1, 1)))), tolerance = 1e-6)
+})
+
+test_that("sites between two fits depend on the events alone: not on reads, copies or ways", {
+  bandit <- decisions_made(533)
+  read <- decisions_made(533, make = function(...) {
+    inner <- gp_bandit(...)
+    list(suggest = function(...) {
+      if (nrow(inner$history()) %% 37 == 0 || nrow(inner$history()) > 525) {
+        inner$posterior(arm = 1, context = c(0, 0, 1))
+        summary(inner)
+      }
+      inner$suggest(...)
+    }, observe = inner$observe, inner = inner)
+  })$inner
+  look <- function(x) x$posterior(context = c(0.3, -1, 2), scale = "latent")
+  expect_identical(read$history(), bandit$history())
+  expect_identical(look(read), look(bandit))
+  expect_identical(look(bandit$copy()), look(bandit))
+  expect_identical(look(from_json(as_json(bandit))), look(bandit))
+  expect_identical(look(unserialize(serialize(bandit, NULL))), look(bandit))
+  # Each reward is used, also those after the last fit.
+  before <- look(bandit)
+  q <- bandit$suggest(context = c(0.3, -1, 2))
+  bandit$observe(q$id, 1)
+  after <- look(bandit)
+  expect_gt(after$mean[q$arm], before$mean[q$arm])
+  expect_lt(after$sd[q$arm], before$sd[q$arm])
+  # The data of refits and checks have all of them.
+  expect_identical(sum(as.data.frame(bandit)$status == "observed"), 534L)
+})
+
+test_that("counts and levels, arms and open contexts, are followed within 2% of an sd; engine \"dense\" is exact", {
+  set.seed(9)
+  arms <- matrix(rnorm(1406), 703)
+  kinds <- list(rewards_binary("probit"), rewards_counts(), rewards_ordinal(3))
+  for (rewards in kinds) {
+    level <- if (identical(rewards, rewards_ordinal(3))) 1 else 0
+    value <- function(n) level + rbinom(n, 1, 0.4)
+    bandit <- gp_bandit(arms, kernel_linear(variance = 0.5), policy = ucb_by_two, rewards = rewards)
+    bandit$add(arm = 1:703)
+    bandit$observe(1:703, value(703))
+    error <- summary(bandit)$error_bound
+    expect_gt(error, 0)
+    expect_lt(error, 0.02)
+  }
+  exact <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_linear(), policy = ucb_by_two, rewards = rewards_binary(),
+                     engine = "dense")
+  reported_at_once(exact, matrix(runif(1200), 600), rbinom(600, 1, 0.5))
+  expect_identical(summary(exact)$error_bound, 0)
+})
+
 # ---- time -----------------------------------------------------------------------------------
 
 test_that("a round on 5,307 arms, rank 60, takes less than 20 ms of the processor (level 2)", {

@@ -316,3 +316,47 @@ test_that("a given range of the rewards bounds the direct method, too", {
     expect_true(covers[2] || !covers[1])
   }
 })
+
+test_that("propensities and values have the standard error of their draws, and are exact without randomness", {
+  set.seed(3)
+  arms <- c(0, 1)
+  noise_var <- 0.3
+  ts <- gp_bandit(arms, kernel_se(0.8), noise_var, policy_ts(width_constant(1.2)), contexts = 1)
+  for (t in 1:12) ts$observe(ts$suggest(context = t / 12)$id, rnorm(1))
+  log <- ts$history(draws = 300)
+  expect_equal(log$propensity_se, sqrt(log$propensity * (1 - log$propensity) / 301))
+  expect_null(ts$history()$propensity_se)
+  ucb <- gp_bandit(arms, kernel_se(0.8), noise_var, policy_ucb(width_constant(2)), contexts = 1)
+  for (t in 1:12) ucb$observe(ucb$suggest(context = t / 12)$id, rnorm(1))
+  sure <- ucb$history(draws = 5)
+  expect_null(sure$propensity_se)
+  # The probability that arm 1 has the larger draw, by the joint posterior of the two arms in each context.
+  at <- cbind(log$x1, log$z1)
+  K <- function(a, b) kernel_gram(kernel_se(0.8), a, b)
+  V <- K(at, at) + diag(noise_var, 12)
+  for (z in c(0.1, 0.9)) {
+    two <- cbind(arms, z)
+    mean <- drop(K(two, at) %*% solve(V, log$reward))
+    cov <- K(two, two) - K(two, at) %*% solve(V, K(at, two))
+    first <- pnorm((mean[1] - mean[2]) / (1.2 * sqrt(cov[1, 1] + cov[2, 2] - 2 * cov[1, 2])))
+    set.seed(4)
+    context <- gpbandits:::contexts_for(as.environment(ts), z, 1L)
+    found <- gpbandits:::chosen_shares(as.environment(ts), context, 4000)
+    expect_lt(abs(found[1, 1] - first), 4 * sqrt(first * (1 - first) / 4000))
+    expect_equal(sum(found), 1)
+  }
+  # The error of an estimate: the spread over repeated draws of the choices.
+  policy <- rbind(c(0.2, 0.5, 0.3), c(0.9, 0, 0.1))
+  pull <- rbind(c(1, -2, 0.5), c(3, 1, -1))
+  estimates <- vapply(1:4000, function(k) {
+    sum(vapply(1:2, function(g) sum(rmultinom(1, 40, policy[g, ]) / 40 * pull[g, ]), 0))
+  }, 0)
+  expect_equal(gpbandits:::se_of_draws(policy, pull, 40), sd(estimates), tolerance = 0.05)
+  for (method in c("ips", "snips", "dm", "dr")) {
+    expect_identical(quietly(log, ucb, method)$se_draws, 0, info = method)
+    error <- vapply(c(50, 5000), function(draws) quietly(log, ts, method, draws = draws)$se_draws, 0)
+    expect_gt(error[1], 0)
+    expect_equal(error[1] / error[2], 10, tolerance = 0.3, info = method)
+  }
+  expect_identical(quietly(log, ucb, "replay")$se_draws, NA_real_)
+})

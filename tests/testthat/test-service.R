@@ -149,7 +149,8 @@ test_that("contexts are matched by name, a decision belongs to its visitor, and 
                 both = c('{"spend": 0.9, "hour": 0.5, "age": 0.1, "year": 0.2}', "year"),
                 twice = c('{"spend": 0.9, "hour": 0.5, "age": 0.1, "age": 0.2}', "one name"),
                 none = c("{}", "hour"), short = c("[0.1, 0.2]", "context"), nulls = c("[0.2, null, 0.5, 0.9]", "context"),
-                nested = c("[[0.2, 0.5, 0.9]]", "context"), logical = c("[true, 0.5, 0.9]", "context"),
+                nested = c("[[[0.2, 0.5, 0.9]]]", "context"), ragged = c("[[0.2, 0.5, 0.9], [0.2, 0.5]]", "context"),
+                mixed = c("[[0.2, 0.5, 0.9], 0.2]", "context"), logical = c("[true, 0.5, 0.9]", "context"),
                 text = c('["0.2", 0.5, 0.9]', "context"), huge = c("[1e400, 0.5, 0.9]", "too large"),
                 inner = c('{"spend": [0.9], "hour": 0.5, "age": 0.2}', "context"))
   for (case in names(wrong)) {
@@ -183,6 +184,15 @@ test_that("contexts are matched by name, a decision belongs to its visitor, and 
   expect_identical(rows$status[1:5], c("observed", "observed", "withdrawn", "pending", "failed"))
   expect_identical(rows$reward[1:3], c(0.8, 0, NA))
   expect_equal(ask("/history?draws=50&after=2&limit=3")$rows$propensity, ours$propensity[3:5], tolerance = 1e-12)
+  # Decisions for several visitors in one request, in the order of their contexts, and their rewards in another.
+  before <- nrow(ours)
+  several <- ask("/suggest", '{"context": [[0.1, 0.2, 0.3], {"spend": 0.6, "hour": 0.5, "age": 0.4}]}')$queries
+  expect_identical(several$id, before + 1:2)
+  expect_identical(several$point[names], data.frame(age = c(0.1, 0.4), hour = c(0.2, 0.5), spend = c(0.3, 0.6)))
+  expect_identical(ask("/observe", sprintf('{"id": [%d, %d], "reward": [0.5, 1]}', before + 1, before + 2))$status, 200L)
+  bandit$catch_up()
+  expect_identical(utils::tail(bandit$history()$reward, 2), c(0.5, 1))
+  expect_identical(ask("/suggest", '{"n": 3, "context": [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3]]}')$status, 400L)
   reasons <- tamper(place, "SELECT reason FROM gpb_lease WHERE reason IS NOT NULL ORDER BY query")$reason
   expect_identical(reasons, c("never came", "broken"))
 })
@@ -404,6 +414,32 @@ test_that("answers are cached until the log grows, and belong to one request", {
   expect_gt(computed(), before)
   expect_equal(jsonlite::parse_json(request("/best")$body)$mean, bandit$best()$mean)
   let_go(bandit)
+})
+
+test_that("a read is answered from the cache while the store is locked, and is an error without one", {
+  skip_without_service()
+  locked <- TRUE
+  patience <- NULL
+  connection <- list2env(list(patience = 60, connect = NULL))
+  bandit <- list(catch_up = function() {
+    patience <<- connection$patience
+    if (locked) gpbandits:::stop_store("locked")
+  })
+  log <- list2env(list(queries = gpbandits:::new_table(list(arm = integer())), journal = list(base = 0L),
+                       events = gpbandits:::new_table(list(kind = integer()))))
+  service <- list(bandit = list2env(c(bandit, as.list(log))), store = list(connection = connection), time_limit = 30)
+  service$reader <- gpbandits:::new_reader(service$store, 30)
+  door <- list(answer = function(service, query) list(status = 200L, body = "{}"))
+  no_query <- stats::setNames(list(), character())
+  ask <- function() gpbandits:::checked_reply(gpbandits:::answer_read(service, door, "/best", no_query))
+  expect_identical(ask()$status, 503L)
+  expect_identical(patience, 60)
+  locked <- FALSE
+  expect_identical(ask()$status, 200L)
+  locked <- TRUE
+  expect_identical(ask()$status, 200L)
+  expect_lt(patience, 1)
+  expect_identical(connection$patience, 60)
 })
 
 test_that("an experiment that was not suggested can be added, with or without a result; invalid ones are errors", {

@@ -408,7 +408,7 @@ test_that("a transaction interrupted at any statement is complete or absent, and
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   functions <- c("in_store", "sql_begin", "sql_commit", "sql_rollback", "rollback", "sql_rows", "sql_insert", "lease_queries",
-                 "give_lease", "keep_change.bandit_store_log", "note_overwritten", "replica_state", "restore_replica")
+                 "give_leases", "keep_change.bandit_store_log", "note_overwritten", "replica_state", "restore_replica")
   place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place, seed = 3))
   impatient <- store_at(place)

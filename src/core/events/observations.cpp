@@ -12,6 +12,10 @@ namespace gpb {
 
 namespace {
 
+// Above kFollowFrom points sites are fitted again after 1 / kFollowShare as many further rewards, see may_follow().
+constexpr Index kFollowFrom = 512, kFollowShare = 128;
+constexpr std::size_t kErrorPoints = 128;  // of the latest rewards, see site_error()
+
 // A key that identifies points and orders them: an arm's number, or the inputs.
 std::vector<double> key_of(const Point& point) {
   if (point.kind == Point::Kind::tabled) return {static_cast<double>(point.row)};
@@ -51,11 +55,15 @@ void Observations::leave(Index id) {
 void Observations::put(Index id, const Point& point, const Measurement& measurement) {
   Item& one = item(id);
   if (likelihood_) {
+    const bool further = !one.known && !measurement.awaited;
+    rewards_ += one.known ? 0 : 1;
     one.known = true;
     one.take(measurement);
     one.point = point;
     if (!pairs()) one.cell = static_cast<std::int32_t>(cells_.emplace(key_of(point), cells_.size()).first->second);
-    settled_ = false;
+    one.later = further && may_follow();
+    if (one.later) later_.push_back(id);
+    else fit_anew();
     return;
   }
   if (one.known && one.weight == measurement.weight && one.owns_noise == measurement.owns_noise) {
@@ -94,8 +102,11 @@ void Observations::drop(Index id) {
   Item& one = item(id);
   if (!one.known) return;
   one.known = false;
-  if (likelihood_) settled_ = false;
-  if (likelihood_ || one.slot < 0) return;
+  if (likelihood_) {
+    --rewards_;
+    return fit_anew();
+  }
+  if (one.slot < 0) return;
   leave(id);
   if (windowed()) refill_window();
 }
@@ -106,6 +117,9 @@ void Observations::clear(Index first) {
   cells_.clear();
   first_ = first;
   slots_ = entered_ = oldest_ = 0;
+  rewards_ = rewards_at_fit_ = fitted_slots_ = 0;
+  added_ = 0;
+  later_.clear();
   settled_ = true;
   fit_ = SiteFit();
   information_ = 0.0;
@@ -237,9 +251,69 @@ std::size_t Observations::first_kept() const {
   return k;
 }
 
-// Functionals in the order of the arms; on other domains in the order of the first queries. Those with pending rewards
-// only come last. A sum per point is all that is made of each item: long runs have many.
+// With many points a new fit after each reward would be slow. Between two fits, sites are added one by one. The choice
+// depends on the numbers of rewards and points alone, so that the same events have the same fits whenever the posterior
+// is read.
+bool Observations::may_follow() const {
+  const auto added = static_cast<Index>(later_.size());
+  return static_cast<Index>(cells_.size()) >= kFollowFrom && added < rewards_at_fit_ / kFollowShare &&
+         likelihood_->concave() && !pairs() && !variational_ && std::isnan(norm_bound_) && !leader_ &&
+         forgetting_.kind == Forgetting::Kind::none && posterior_->takes_further_sites();
+}
+
+// The next fit is to all rewards so far.
+void Observations::fit_anew() {
+  for (const Index id : later_) item(id).later = false;
+  later_.clear();
+  rewards_at_fit_ = rewards_;
+  settled_ = false;
+}
+
+// The site of a further reward by Laplace's approximation given all sites before. The posterior mean is then the one
+// after a step of Newton's method from the mean before; the other sites stay (assumed density filtering).
+void Observations::add_site(Index id) const {
+  const Item& one = items_[static_cast<std::size_t>(id - first_)];
+  double mean, sd;
+  posterior_->at(one.point, mean, sd);
+  Likelihood::Data data;
+  likelihood_->pool(one.value, one.beside->size, 1.0, data);
+  const Site site = site_of(*likelihood_, data, mean, sd * sd);
+  posterior_->add({one.point, site.value, posterior_->noise_var() * site.weight, id, false});
+  one.slot = static_cast<std::int32_t>(fitted_slots_ + static_cast<Index>(added_));
+}
+
+double Observations::site_error() const {
+  settle();
+  if (later_.empty()) return 0.0;
+  struct Place {
+    const Point* point;
+    double mean, sd;
+  };
+  std::vector<Place> places;
+  for (std::size_t k = items_.size(); k-- > 0 && places.size() < kErrorPoints;) {
+    if (items_[k].known) places.push_back({&items_[k].point, 0.0, 0.0});
+  }
+  for (Place& one : places) posterior_->at(*one.point, one.mean, one.sd);
+  settled_ = false;
+  fit_now(Rewards::all);
+  settled_ = false;
+  double out = 0.0, mean, sd;
+  for (const Place& one : places) {
+    posterior_->at(*one.point, mean, sd);
+    if (sd > 0.0) out = std::max({out, std::abs(one.mean - mean) / sd, std::abs(one.sd / sd - 1.0)});
+  }
+  return out;
+}
+
 Observations::Pool Observations::pool() const {
+  if (!later_.empty()) settled_ = false;  // the slots will be those of this pool
+  return pool_for_fit(Rewards::all);
+}
+
+// Functionals in the order of the arms; on other domains in the order of the first queries. Those with pending rewards
+// only come last. A sum per point is all that is made of each item: long runs have many. Rewards after the last fit are
+// left out, unless all are wanted.
+Observations::Pool Observations::pool_for_fit(Rewards which) const {
   if (pairs()) return pool_of_pairs();
   struct Cell {
     Likelihood::Data data;
@@ -251,7 +325,7 @@ Observations::Pool Observations::pool() const {
   for (std::size_t k = 0; k < items_.size(); ++k) {
     const Item& one = items_[k];
     one.slot = -1;
-    if (k < begin || !one.known) continue;
+    if (k < begin || !one.known || (one.later && which == Rewards::at_fit)) continue;
     const double weight = forgetting_.weight(static_cast<double>(round_ - first_ - static_cast<Index>(k)));
     if (weight <= kNoWeight) continue;
     Cell& cell = cells[static_cast<std::size_t>(one.cell)];
@@ -314,8 +388,13 @@ Observations::Pool Observations::pool_of_pairs() const {
 }
 
 void Observations::settle() const {
-  if (!likelihood_ || settled_) return;
-  Pool all = pool();
+  if (!likelihood_) return;
+  if (!settled_) fit_now(Rewards::at_fit);
+  for (; added_ < later_.size(); ++added_) add_site(later_[added_]);
+}
+
+void Observations::fit_now(Rewards which) const {
+  Pool all = pool_for_fit(which);
   std::size_t reported = 0;
   while (reported < all.data.size() && (likelihood_->ranks() || !all.data[reported].empty())) ++reported;
   const std::vector<Functional> known(all.functionals.begin(),
@@ -323,6 +402,8 @@ void Observations::settle() const {
   all.data.resize(reported);
   fit_to(known, all);
   expect_awaited(all);
+  fitted_slots_ = static_cast<Index>(all.functionals.size());
+  added_ = 0;
   settled_ = true;
 }
 
@@ -395,10 +476,13 @@ void Observations::narrow(SiteFit& sites, const SitePrior& prior, const std::vec
   }
 }
 
+// (Of all rewards, also those after the last fit.)
 double Observations::information() const {
   if (!informs_) settled_ = false;
   informs_ = true;
-  settle();
+  if (later_.empty()) settle();
+  else fit_now(Rewards::all);
+  if (!later_.empty()) settled_ = false;
   return information_;
 }
 

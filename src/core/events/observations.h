@@ -72,8 +72,8 @@ class Observations {
       if (item.known) item.value = value_of(first_ + static_cast<Index>(k));
       if (!likelihood_ && item.slot >= 0) values[static_cast<std::size_t>(item.slot)] = item.value;
     }
-    settled_ = false;
-    if (!likelihood_ && slots_ > 0) posterior_->set_values(values);
+    if (likelihood_) fit_anew();
+    else if (slots_ > 0) posterior_->set_values(values);
   }
 
   const Posterior& posterior() const {
@@ -85,13 +85,16 @@ class Observations {
   // Slot in the posterior; -1 if the observation is not in it, or is there only as part of a comparison.
   Index slot(Index id) const;
   Index known() const { return entered_; }  // number of observations
-  // The fit of the sites to the rewards with a likelihood.
+  // The latest fit of the sites to the rewards with a likelihood.
   const SiteFit& fit() const {
     settle();
     return fit_;
   }
   const LikelihoodPtr& likelihood() const { return likelihood_; }
   Pool pool() const;
+  // The error of sites that were added without a new fit, see add_site(): the largest of |difference of means| / sd and
+  // of |ratio of sds - 1| from the posterior of a new fit, at the points of the latest rewards. Costs two fits.
+  double site_error() const;
   // The mean minimises J subject to |f - m| <= B; sites have the weights that this norm bound allows. See GlmWidth.
   void bound_norm(double B) {
     norm_bound_ = B;
@@ -111,6 +114,7 @@ class Observations {
     mutable std::int32_t slot = -1;
     std::int32_t cell = -1;  // the number of its point in cells_
     bool known = false, awaited = false, owns_noise = false;
+    bool later = false;  // is in later_
     double value = 0.0, weight = 1.0;
     Point point;
     Seldom<BesideMeasurement> beside;
@@ -134,6 +138,13 @@ class Observations {
   // Fits the sites, at most once for each state of the observations.
   using Where = std::map<std::vector<double>, std::size_t>;  // functionals by their points
   void settle() const;
+  // To the rewards at the time of fit_anew(), or to all of them.
+  enum class Rewards { at_fit, all };
+  void fit_now(Rewards which) const;
+  Pool pool_for_fit(Rewards which) const;
+  bool may_follow() const;
+  void fit_anew();
+  void add_site(Index id) const;
   const Point* best_compared() const;
   void fit_to(const std::vector<Functional>& known, const Pool& all) const;
   SiteFit fit_with(const SitePrior& prior, const SiteTerms& terms) const;
@@ -162,6 +173,11 @@ class Observations {
   const Observations* leader_ = nullptr;  // see bound_curvature()
   mutable std::size_t found_ = 0;         // see number_of_slot()
   mutable bool settled_ = true;
+  // Rewards since the last fit, in their order. Their sites are added one by one, see add_site().
+  std::vector<Index> later_;
+  mutable std::size_t added_ = 0;  // the number of these that are in the posterior
+  mutable Index fitted_slots_ = 0;  // of the last fit
+  Index rewards_ = 0, rewards_at_fit_ = 0;  // numbers of known items
   mutable SiteFit fit_;
   mutable bool informs_ = false;
   mutable double information_ = 0.0;

@@ -302,6 +302,27 @@ SitePrior shrunk(const SitePrior& prior, double factor) {
 
 }  // namespace
 
+// The mode is the zero of h(f) = mean - f + variance l'(f). Its slope is at most -1, so the zero is between `mean` and
+// mean + h(mean). Newton's steps that leave the bracket are replaced by bisections.
+Site site_of(const Likelihood& likelihood, const Likelihood::Data& data, double mean, double variance) {
+  double f = mean;
+  Slope slope = likelihood.at(f, data);
+  double left = std::min(f, f + variance * slope.first), right = std::max(f, f + variance * slope.first);
+  const double enough = kSettled * std::sqrt(variance);
+  for (int step = 0; step < kNewtonSteps; ++step) {
+    const double h = mean - f + variance * slope.first;
+    (h > 0.0 ? left : right) = f;
+    double next = f + h / (1.0 - variance * slope.second);
+    if (!(next >= left && next <= right)) next = 0.5 * (left + right);
+    const double moved = std::abs(next - f);
+    f = next;
+    slope = likelihood.at(f, data);
+    if (moved <= enough) break;
+  }
+  const double weight = std::max(-slope.second, kLeastWeight);
+  return {weight, f + slope.first / weight};
+}
+
 SiteFit fit_sites(SiteSystem& system, const SiteTerms& terms) {
   SiteFit fit;
   fit.f = system.prior_mean();

@@ -104,6 +104,13 @@ struct SiteGap {
   double gradient = 0.0, sd = 0.0;
 };
 
+// The Gaussian site of one reward, as a measurement `value` of f with precision `weight`.
+struct Site {
+  double weight, value;
+};
+// Laplace's site of a further reward with a log-concave likelihood, if f at its point is N(mean, variance) without it.
+Site site_of(const Likelihood& likelihood, const Likelihood::Data& data, double mean, double variance);
+
 SiteFit fit_sites(SiteSystem& system, const SiteTerms& terms);
 // The minimiser of J in the ball |f - m| <= radius (norm of the prior's space), with J's curvature there; for
 // log-concave likelihoods. At the ball's edge it is the mode under a prior divided by 1 + mu, mu >= 0. With

@@ -27,6 +27,7 @@ constexpr Index kMostDrawn = 5000;  // no joint draw of more rows
 constexpr Index kSketchFrom = 200;
 constexpr double kSketchAccuracy = 0.2;
 constexpr Index kFewSites = 256;   // below this number the dense engine is fast
+constexpr Index kFewBoundedSites = 32;  // the same for a kernel of bounded rank
 constexpr int kSiteTries = 5;      // attempts to find a basis for sites
 constexpr int kSiteAims = 2;       // attempts with a smaller aim
 
@@ -127,6 +128,7 @@ void OpenPosterior::asked(bool chosen) {
 void OpenPosterior::add(const Observation& o) {
   const double prior = prior_mean_.at(o.point.x);
   entries_.push_back({o.point.x, o.value - prior, prior, o.weight, o.round, -1, true, log_scale_});
+  site_means_.resize(0);
   ++kept_;
   ++run_;
   if (puts_off()) return unsettle();
@@ -250,7 +252,8 @@ VectorXd OpenPosterior::prior_mean_of(const std::vector<Functional>& functionals
 // Depends on the current sites only, not on earlier ones.
 bool OpenPosterior::wants_low_rank_sites(Index count) const {
   if (!may_be_low_rank() || site_low_rank_fails_ || count == 0) return false;
-  return engine_.choice == OpenEngine::Choice::lowrank || count >= kFewSites;
+  const Index few = engine_.bounded_rank ? kFewBoundedSites : kFewSites;
+  return engine_.choice == OpenEngine::Choice::lowrank || count >= few;
 }
 
 // The low-rank prior is chosen by the weights of the rewards at the prior mean. If it is not accurate enough for their
@@ -440,6 +443,7 @@ bool OpenPosterior::serves(const LowRankPosterior& low, double largest_share, In
 void OpenPosterior::review() {
   if (!may_be_low_rank()) return;
   if (low_ && low_->sparse()) return;
+  if (sites_ && !low_) return;  // set_sites() has chosen
   if (low_) {
     using Search = OpenEngine::Search;
     if (engine_.search == Search::new_points && low_->order_is_old()) low_->put_in_order();

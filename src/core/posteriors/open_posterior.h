@@ -28,6 +28,8 @@ struct OpenEngine {
   // If the choice is automatic: with very many observations the basis has a bounded size, whatever its accuracy (see
   // LowRankPosterior::make_sparse()).
   bool sparse = false;
+  // The kernel's rank over all inputs is bounded. A low rank is then cheaper for few observations already.
+  bool bounded_rank = false;
   static OpenEngine of(const std::string& name, double accuracy);
 };
 
@@ -58,6 +60,7 @@ class OpenPosterior final : public Posterior,
   bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
   void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit) override;
   SiteGap site_gap() const override;
+  bool takes_further_sites() const override { return engine_.choice != OpenEngine::Choice::dense; }
 
   double noise_var() const override { return dense_.noise_var(); }
   double log_det() const override { return low_ ? low_->log_det() : settled().log_det(); }

@@ -87,6 +87,11 @@ SiteGap Posterior::site_gap() const {
   return sites ? sites->site_gap() : SiteGap{};
 }
 
+bool Posterior::takes_further_sites() const {
+  const auto* sites = as<SitePosterior>(*this);
+  return sites && sites->takes_further_sites();
+}
+
 Index Posterior::models() const {
   const auto* average = as<AveragePosterior>(*this);
   return average ? average->models() : 1;

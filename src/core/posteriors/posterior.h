@@ -110,6 +110,8 @@ class SitePosterior {
   // is used.
   virtual void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit) = 0;
   virtual SiteGap site_gap() const { return {}; }
+  // May sites be added as observations, after set_sites()? They are then not moved by later ones.
+  virtual bool takes_further_sites() const { return true; }
 
  protected:
   ~SitePosterior() = default;
@@ -248,6 +250,7 @@ class Posterior {
   bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit);
   void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit);
   SiteGap site_gap() const;
+  bool takes_further_sites() const;
   // By default the only model is the posterior itself, with its own mean.
   Index models() const;
   const Posterior& model(Index k) const;

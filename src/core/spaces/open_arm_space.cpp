@@ -1,6 +1,8 @@
 // Functions of open_arm_space.h: arms in contexts that are not known in advance. Uses posteriors/.
 #include "spaces/open_arm_space.h"
 
+#include "kernels/splits.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +17,7 @@ OpenArmSpace::OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, Vect
       engine_(engine),
       crosses_(arms_.cols()) {
   engine_.search = OpenEngine::Search::new_points;
+  engine_.bounded_rank = has_bounded_rank(*kernel_, arms_.cols(), contexts_);
   Context origin;
   origin.values = VectorXd::Zero(contexts_);
   VectorXd variance(arms_.rows());
