@@ -299,6 +299,7 @@ last_seed <- function(letter, text, words) {
 
 # ---- ownership of the file ----------------------------------------------------
 
+# `file`: the journal's path, or the bandit's name in a store (`arg`).
 check_same_settings <- function(theirs, ours, file, arg) {
   names <- union(names(theirs), names(ours))
   names <- setdiff(names, "format")
@@ -306,8 +307,11 @@ check_same_settings <- function(theirs, ours, file, arg) {
     identical(comparable(theirs[[name]]), comparable(ours[[name]]))
   }, NA)
   if (all(same)) return(invisible())
-  stop_data(sprintf("The journal %s belongs to a bandit with another %s. Use a journal of this bandit.", quoted(file),
-                    paste0("`", sub("context_names", "contexts", names[!same]), "`", collapse = ", ")), argument = arg)
+  other <- paste0("`", sub("context_names", "contexts", names[!same]), "`", collapse = ", ")
+  stop_data(if (arg == "store") sprintf("The store's bandit %s has another %s. Use its settings, or another `name`.",
+                                        quoted(file), other)
+            else sprintf("The journal %s belongs to a bandit with another %s. Use a journal of this bandit.",
+                         quoted(file), other), argument = arg)
 }
 
 rewrite_log.bandit_file_journal <- function(bandit, new) {

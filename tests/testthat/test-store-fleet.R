@@ -24,7 +24,7 @@ test_that("a search in a store finds the maximum, keeps the budget, and resumes"
     }, data = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
     expect_identical(calls, 2)
     expect_identical(utils::head(again$history, 13), found$history)
-    expect_match(refused(search_in(place, model = gp_model(noise_var = 0.5))), "noise_var")
+    expect_match(refused(search_in(place, model = gp_model(noise_var = 0.5))), "store's bandit .* has another .*noise_var")
   })
 })
 

@@ -94,3 +94,51 @@ test_that("a worker survives a file that is locked for longer than it waits", {
   expect_gte(tries, 5)
   parallel::mccollect(holder)
 })
+
+test_that("a file that is no database, or is incomplete, is an error of the store, and is not changed", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  file <- tempfile(fileext = ".db")
+  writeLines("a text that is no database, and that goes on for a while, as texts do", file)
+  before <- tools::md5sum(file)
+  expect_error(bandit_store(file, "b"), "not a database", class = "gpbandits_store_error")
+  expect_identical(tools::md5sum(file), before)
+  place <- sqlite_location()
+  bandit <- store_makers$ucb(store = store_at(place))
+  bandit$suggest()
+  let_go(bandit)
+  bytes <- readBin(place$file, "raw", file.size(place$file))
+  writeBin(utils::head(bytes, 3000), file)
+  expect_error(open_bandit(bandit_store(file, "b")), class = "gpbandits_error")
+})
+
+test_that("two searches in two processes on one file share its evaluations, and other settings are an error", {
+  skip_on_cran()
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  file <- tempfile(fileext = ".db")
+  script <- tempfile(fileext = ".R")
+  writeLines(c("arguments <- commandArgs(TRUE)",
+               "library(gpbandits)",
+               "found <- maximize_bandit(function(p) { Sys.sleep(0.05); 1 - (p[['u']] - 0.4)^2 }, list(u = c(0, 1)), evaluations = 10, n_initial = 3,",
+               "                         model = gp_model(kernel = kernel_se(0.3), refit = NULL), store = bandit_store(arguments[1], 's', seed = 3))",
+               "saveRDS(found$history, arguments[2])"), script)
+  answers <- replicate(2, tempfile())
+  for (answer in answers) {
+    system2(file.path(R.home("bin"), "Rscript"), shQuote(c(script, file, answer)), wait = FALSE, stdout = FALSE, stderr = FALSE,
+            env = paste0("R_LIBS=", paste(.libPaths(), collapse = ":")))
+  }
+  wait_for(all(file.exists(answers)))
+  histories <- lapply(answers, function(answer) {
+    found <- NULL
+    wait_for(!is.null(found <- tryCatch(readRDS(answer), error = function(e) NULL, warning = function(w) NULL)))
+    found
+  })
+  expect_identical(histories[[1]], histories[[2]])
+  expect_identical(histories[[1]]$status, rep("observed", 10))
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  done <- DBI::dbGetQuery(con, "SELECT query FROM gpb_lease WHERE state = 'done'")$query
+  DBI::dbDisconnect(con)
+  expect_identical(sort(as.integer(done)), 1:10)
+  expect_match(refused(maximize_bandit(function(p) 1, list(u = c(0, 1)), evaluations = 10, n_initial = 3,
+                                       model = gp_model(kernel = kernel_se(0.9), refit = NULL), store = bandit_store(file, "s"))),
+               "store's bandit .* has another `kernel`")
+})
