@@ -24,8 +24,8 @@
 #' 1 / K) < 0.}
 #'
 #' * *Exact rule*, with fewer than four complete settings. \eqn{v} is the sd of \eqn{d_1, \dots, d_k}{d_1, ..., d_k},
-#'   and \eqn{\mathrm{df} = k - 1}{df = k - 1}. The rule is applied from \eqn{k = b}{k = b} on, with
-#'   \eqn{\alpha_k = \alpha/(K - b)}{alpha_k = alpha / (K - b)} and \eqn{b} the `burn_in`.
+#'   and \eqn{\mathrm{df} = k - 1}{df = k - 1}. The rule is applied from \eqn{k = k_0}{k = k_0} on, with
+#'   \eqn{\alpha_k = \alpha/(K - k_0)}{alpha_k = alpha / (K - k_0)} and \eqn{k_0}{k_0} the `burn_in`.
 #' * *Pooled rule*, with \eqn{m \ge 4}{m >= 4} complete settings. \eqn{v^2} is twice the residual mean square of their
 #'   settings x folds table, and \eqn{\mathrm{df} = (m-1)(K-1)}{df = (m - 1) (K - 1)}. The rule is applied from \eqn{k
 #'   = 2} on, with \eqn{\alpha_k = \alpha/(K-2)}{alpha_k = alpha / (K - 2)}.
