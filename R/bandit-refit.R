@@ -239,11 +239,13 @@ is_refit_due <- function(bandit, n) {
     length(rescales_due(bandit)) > 0 || is_choice_due(bandit) || rounds_to_choice(bandit) < n
 }
 
-rounds_since_refit <- function(bandit) {
-  last <- Position(is_real_refit, bandit$refits, right = TRUE)
+rounds_since_refit <- function(bandit, last = last_refit(bandit)) {
   if (is.na(last)) return(table_size(bandit$queries))
   table_size(bandit$queries) - bandit$events$id[which(table_column(bandit$events, "kind") %in% believing)[last]]
 }
+
+# The number of the last refit of the parameters; NA if there was none.
+last_refit <- function(bandit) Position(is_real_refit, bandit$refits, right = TRUE)
 
 # Neither a change of the outcome transform or of the forgetting alone, nor added arms.
 is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
@@ -444,7 +446,8 @@ bandit_fit <- function(bandit, plan, asked) {
 
 # The number of queries since the last fit; NA if there was none. With many points, a fit can then start at its result.
 rounds_of_last_fit <- function(bandit) {
-  if (any(vapply(bandit$refits, is_real_refit, NA))) rounds_since_refit(bandit) else NA_real_
+  last <- last_refit(bandit)
+  if (is.na(last)) NA_real_ else rounds_since_refit(bandit, last)
 }
 
 # What a fit begins with.
@@ -582,7 +585,7 @@ is_unfitted <- function(bandit) {
   config <- bandit$config
   if (is.null(config$refit) || is.null(config$outputs) || !is.null(config$models) ||
       trait(config$policy, "scripted")) return(FALSE)
-  if (any(vapply(bandit$refits, is_real_refit, NA))) return(FALSE)
+  if (!is.na(last_refit(bandit))) return(FALSE)
   known <- sum(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("observed", "partial"))
   known >= config$refit$minimum && is_refit_due(bandit, 1)
 }

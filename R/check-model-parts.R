@@ -21,7 +21,7 @@ grams <- function(kernel, x, ids = NULL, decay = NULL) {
 }
 
 is_fitted <- function(bandit) {
-  !is.null(bandit$config$outputs) || any(vapply(bandit$refits, is_real_refit, NA))
+  !is.null(bandit$config$outputs) || !is.na(last_refit(bandit))
 }
 
 # The `rows` of `known` whose predictions at the choice can be used, and for each the refit before its choice.
