@@ -223,7 +223,7 @@ rounds_to_refit <- function(bandit) {
 # The number of queries between two refits, by the rule and the present number of queries.
 rounds_between_refits <- function(bandit) {
   rule <- bandit$config$refit
-  max(rule$rounds, floor(or_else(rule$growth, 0) * table_size(bandit$queries)))
+  max(rule$rounds, floor(max(0, rule$growth) * table_size(bandit$queries)))
 }
 
 # Is an outcome transform fitted to rewards?
@@ -253,10 +253,15 @@ is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
 # Before a query: the parameters that a refit, or a new output transform, uses instead of the `current` ones, as
 # `fit`; NULL where neither is due.
 due_refit <- function(bandit) {
-  rule <- bandit$config$refit
-  found <- if (!is.null(rule) && rounds_since_refit(bandit) >= rounds_between_refits(bandit)) fitted_outcomes(bandit)
+  found <- if (!is.null(bandit$config$refit)) due_fit(bandit)
   if (chooses_forgetting(bandit$config)) return(with_choice(bandit, found))
   if (is.null(found)) due_rescale(bandit) else found
+}
+
+due_fit <- function(bandit) {
+  last <- last_refit(bandit)
+  rounds <- rounds_since_refit(bandit, last)
+  if (rounds >= rounds_between_refits(bandit)) fitted_outcomes(bandit, if (is.na(last)) NA_real_ else rounds)
 }
 
 # ---- the automatic choice of how to forget: see change_auto() ---------------------------------
@@ -327,12 +332,13 @@ apply_if_due <- function(bandit, due) {
   apply_refit(bandit, due$fit, due$current)
 }
 
-# NULL where too few rewards are known of each outcome.
-fitted_outcomes <- function(bandit) {
+# NULL where too few rewards are known of each outcome. `since_refit`: the number of queries since the fit of the
+# current parameters, NA if there was none. With many points, a fit can then start at its result.
+fitted_outcomes <- function(bandit, since_refit) {
   current <- refitted_parameters(bandit)
-  first <- fitted_parameters(bandit, current)
+  first <- fitted_parameters(bandit, current, 1L, since_refit)
   others <- lapply(seq_along(current$outcomes), function(k) {
-    fitted_parameters(bandit, current$outcomes[[k]], k + 1L)
+    fitted_parameters(bandit, current$outcomes[[k]], k + 1L, since_refit)
   })
   if (is.null(first) && all(vapply(others, is.null, NA))) return(NULL)
   fit <- if (is.null(first)) current else first
@@ -359,7 +365,7 @@ prepared_refits <- function(bandit) {
   frame <- as.environment(bandit)
   config <- bandit$config
   if (!identical(frame$.prepared$config, config)) {
-    frame$.prepared <- list(config = config, fixed = fixed_settings(config),
+    frame$.prepared <- list(config = config, fixed = fixed_settings(config), inputs = input_names(config),
                             plans = lapply(seq_len(outcome_count(config)), refit_plan, config = config))
   }
   frame$.prepared
@@ -386,7 +392,7 @@ refit_plan <- function(outcome, config) {
 # ---- an outcome's parameters -----------------------------------------------------------------
 
 # Better parameters of an outcome than the current ones, or these; NULL where too few rewards are known.
-fitted_parameters <- function(bandit, current, outcome = 1L) {
+fitted_parameters <- function(bandit, current, outcome, since_refit) {
   plan <- prepared_refits(bandit)$plans[[outcome]]
   if (is.null(plan)) {
     return(if (has_transfer(bandit$config)) fitted_transfer(bandit, current) else fitted_latent(bandit, current))
@@ -397,10 +403,10 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
           else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
                                current$output_map)
   catch_error({
-    best <- if (length(maps) == 2 && has_many_points(bandit, plan)) fit_of_many(bandit, plan, current, maps)
-            else fit_under(bandit, plan, current, maps[[1]]$map)
+    best <- if (length(maps) == 2 && has_many_points(bandit, plan)) fit_of_many(bandit, plan, current, maps, since_refit)
+            else fit_under(bandit, plan, current, maps[[1]]$map, since_refit)
     if (length(maps) == 2 && !isTRUE(best$found$many) && is_other_better(bandit, plan, maps, best)) {
-      best <- fit_under(bandit, plan, current, maps[[2]]$map)
+      best <- fit_under(bandit, plan, current, maps[[2]]$map, since_refit)
     }
     varies <- identical(config$refit$noise, "varying") && !is.null(best$fit)
     if (varies) {
@@ -416,8 +422,8 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
 
 # With many points a fit is slow. The transforms are compared by a single model, and the fit under the better one
 # continues from its parameters.
-fit_of_many <- function(bandit, plan, current, maps) {
-  best <- fit_under(bandit, c(plan, list(models = 1)), current, maps[[1]]$map)
+fit_of_many <- function(bandit, plan, current, maps, since_refit) {
+  best <- fit_under(bandit, c(plan, list(models = 1)), current, maps[[1]]$map, since_refit)
   if (is.null(best$fit)) return(best)
   better <- 1 + is_other_better(bandit, plan, maps, best)
   if (better == 1 && plan$average == 1) return(best)
@@ -431,8 +437,7 @@ has_many_points <- function(bandit, plan) {
 }
 
 # The `fit` under an output transform, and its data, `found`; both are NULL if there are too few rewards.
-# `since_refit`: the number of queries since the fit of the `current` parameters.
-fit_under <- function(bandit, plan, current, map, since_refit = rounds_of_last_fit(bandit)) {
+fit_under <- function(bandit, plan, current, map, since_refit) {
   found <- bandit_fit(bandit, plan, fit_from(plan, current, map, since_refit))
   if (isFALSE(found)) return(list())
   list(fit = c(fit_of(plan, current, found), if (!is.null(map)) list(output_map = map)), found = found)
@@ -442,12 +447,6 @@ bandit_fit <- function(bandit, plan, asked) {
   if (plan$draws) return(preserve_rng(cpp_bandit_fit(make_whole(bandit)$handle, plan, asked)))
   found <- cpp_bandit_fit(bandit$handle, plan, asked)
   if (is.null(found)) cpp_bandit_fit(make_whole(bandit)$handle, plan, asked) else found
-}
-
-# The number of queries since the last fit; NA if there was none. With many points, a fit can then start at its result.
-rounds_of_last_fit <- function(bandit) {
-  last <- last_refit(bandit)
-  if (is.na(last)) NA_real_ else rounds_since_refit(bandit, last)
 }
 
 # What a fit begins with.
@@ -551,7 +550,10 @@ apply_refit <- function(bandit, fit, current) {
 }
 
 # The settings with these parameters, as the core takes them.
-settings_after <- function(bandit, fit) core_config(refitted_config(bandit$config, fit), prepared_refits(bandit)$fixed)
+settings_after <- function(bandit, fit) {
+  prepared <- prepared_refits(bandit)
+  core_config(refitted_config(bandit$config, fit), prepared$fixed, prepared$inputs)
+}
 
 # The bandit that predictions, checks and plots use. Until the first refit, the parameters of a bandit that scales its
 # rewards are defaults that no data support, for example almost no noise. If the refit before the next query is due, a

@@ -22,14 +22,15 @@ check_contexts <- function(contexts, domain) {
   list(table = table, names = utils::tail(both, length(names)))
 }
 
-# The settings as the core takes them. `fixed`: fixed_settings() of them, which stay the same at refits.
-core_config <- function(config, fixed = fixed_settings(config)) {
+# The settings as the core takes them. `fixed`: fixed_settings() of them, which stay the same at refits, as do the names
+# of the inputs.
+core_config <- function(config, fixed = fixed_settings(config), inputs = input_names(config)) {
   common <- fixed
   if (!is.null(config$rewards)) {
     if (is_reflected(config)) config$mean <- -config$mean
     common$likelihood <- core_likelihood(config)
   }
-  common$kernel <- resolve_kernel(config$kernel, input_names(config), arms = arm_count(config$domain))
+  common$kernel <- resolve_kernel(config$kernel, inputs, arms = arm_count(config$domain))
   common$noise_var <- config$noise_var
   common$space$prior_mean <- rep_len(config$mean, length(fixed$space$prior_mean))
   common$policy <- resolve_policy(config$policy, config, fixed$policy)
