@@ -148,7 +148,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #' @concept change bounds
 #' @examples
 #' set.seed(1)
-#' old <- auto_bandit(list(temp = c(40, 100)), data.frame(temp = c(50, 70, 90), reward = c(61, 78, 70)))
+#' known <- data.frame(temp = c(50, 70, 90), reward = c(61, 78, 70))
+#' old <- auto_bandit(list(temp = c(40, 100)), data = known)
 #' q <- old$suggest(2)
 #' old$observe(q$id[1], 75)
 #' # The range of temperatures becomes smaller, and the speed is a new input, 3 until now.

@@ -241,7 +241,8 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' @concept failed evaluations
 #' @concept stopping rule
 #' @examples
-#' # A region where evaluations fail, and a custom stop rule: at least four successes, and the best one above -0.01.
+#' # A region where evaluations fail, and a custom stop rule:
+#' # at least four successes, and the best one above -0.01.
 #' set.seed(1)
 #' f <- function(p) if (p$x > 2.5) stop("diverged") else -(p$x - 2)^2
 #' enough <- function(search) {

@@ -96,3 +96,12 @@ test_that("papers of the citation have its titles in the help", {
     expect_match(references[[paste0(page, ".Rd")]], papers[[paper]], fixed = TRUE, label = page)
   }
 })
+
+test_that("lines of examples have at most 100 characters, which is what R CMD check allows", {
+  for (name in names(pages <- help_pages())) {
+    examples <- unlist(pages[[name]][tags_of(pages[[name]]) == "\\examples"], recursive = FALSE)
+    shown <- Filter(function(part) !identical(attr(part, "Rd_tag"), "\\dontshow"), examples)
+    lines <- unlist(strsplit(paste(unlist(shown), collapse = ""), "\n"))
+    expect_identical(lines[nchar(lines) > 100], character(), label = paste("long lines of examples in", name))
+  }
+})
