@@ -216,9 +216,14 @@ instance_outcomes <- function(inst, domain) {
   targets <- inst$archive$cols_y
   if (length(targets) == 1) return(NULL)
   taken <- !vapply(targets, function(name) is.null(name_taken_by(name, list(domain = domain))), NA)
-  signs <- inst$objective_multiplicator[targets]
-  outcomes <- lapply(signs, function(sign) if (sign < 0) to_maximize() else to_minimize())
+  outcomes <- lapply(target_signs(inst), function(sign) if (sign < 0) to_maximize() else to_minimize())
   stats::setNames(outcomes, paste0(ifelse(taken, ".", ""), targets))
+}
+
+# The sign of each target for bbotk, -1 if it is maximised. (bbotk's instances for batches have them as a field, those for
+# asynchronous workers do not.)
+target_signs <- function(inst) {
+  vapply(inst$objective$codomain$tags[inst$archive$cols_y], function(tags) if ("maximize" %in% tags) -1 else 1, 0)
 }
 
 instance_design <- function(inst, domain, settings) {
@@ -245,7 +250,7 @@ target_values <- function(inst, data) {
 # matrix of unchanged values. NA means that the evaluation failed.
 rewards_reported <- function(values, inst, bandit) {
   values[!is.finite(values)] <- NA
-  if (ncol(values) == 1) return(inst$objective_multiplicator[[inst$archive$cols_y]] * values[, 1])
+  if (ncol(values) == 1) return(target_signs(inst)[[inst$archive$cols_y]] * values[, 1])
   colnames(values) <- outcome_names(bandit$config)
   values
 }

@@ -2,7 +2,7 @@
 
 test_that("a worker's bandit uses each evaluation that any worker has begun or finished, once", {
   space <- search_space(x = param_real(0, 1), k = param_factor(c("a", "b")), z = param_real(0, 2, when = ~ k == "b"))
-  inst <- list(objective_multiplicator = c(y = -1), archive = list(cols_y = "y"))
+  inst <- list(objective = list(codomain = list(tags = list(y = "maximize"))), archive = list(cols_y = "y"))
   reported <- list2env(list(bandit = auto_bandit(space, direction = "minimize", n_initial = 0), ids = integer(),
                         open = character()))
   archive <- data.frame(keys = c("q", "r", "s", "t"), state = c("queued", "running", "finished", "failed"),
@@ -28,7 +28,8 @@ test_that("a worker's bandit uses each evaluation that any worker has begun or f
 
 test_that("with several targets it uses each of them, with its sign", {
   space <- search_space(x = param_real(0, 1))
-  inst <- list(objective_multiplicator = c(a = -1, b = 1), archive = list(cols_y = c("a", "b")))
+  inst <- list(objective = list(codomain = list(tags = list(a = "maximize", b = "minimize"))),
+               archive = list(cols_y = c("a", "b")))
   reported <- list2env(list(bandit = auto_bandit(space, outcomes = list(a = to_maximize(), b = to_minimize()),
                                              n_initial = 0),
                         ids = integer(), open = character()))
