@@ -159,7 +159,7 @@ logLik.GPBandit <- function(object, ...) {
 # The number of parameters that refits have estimated.
 estimated_count <- function(frame) {
   rule <- frame$config$refit
-  if (is.null(rule) || !any(vapply(frame$refits, is_real_refit, NA))) return(0L)
+  if (is.null(rule) || is.na(last_refit(frame))) return(0L)
   length(kernel_parameters(frame$config$kernel)) + !isTRUE(rule$settings$fix_noise) + (rule$mean == "fit")
 }
 

@@ -1,6 +1,5 @@
 # The core's object as a cache of the log: rebuilding, transactions, copies. Layer: bandit.
 
-
 # The core's object is a cache of the event log. If it is missing (after readRDS, in another
 # process, in a copy, after a failed change), the log is checked as a whole and replayed.
 rebuild <- function(bandit) {

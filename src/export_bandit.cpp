@@ -904,6 +904,38 @@ Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp
   return out;
 }
 
+namespace {
+
+// The policy's proposals in a context, counted by arm.
+void count_proposals(gpb::Bandit& bandit, const Context& here, int draws, gpb::RRng& rng,
+                     Eigen::VectorXi& counts) {
+  for (int k = 0; k < draws; ++k) {
+    ++counts[bandit.propose(here, rng).point.arm];
+    if (k % 16 == 15) gpb::check_interrupt();
+  }
+}
+
+// The maximisers, among eligible arms, of joint draws whose covariance is scaled by width^2, counted by arm.
+void count_maximisers(gpb::Bandit& bandit, const Context& here, int draws, double width, gpb::RRng& rng,
+                      Eigen::VectorXi& counts) {
+  const gpb::Candidates& candidates = bandit.space().candidates(here);
+  const double tie = gpb::kTie * bandit.space().prior_scale();
+  const Index arms = counts.size();
+  const int block = static_cast<int>(std::max<Index>(64, 100000 / arms));  // columns at a time
+  Eigen::MatrixXd values;
+  for (int k = 0; k < draws; k += block) {
+    gpb::check_interrupt();
+    values.resize(arms, std::min(block, draws - k));
+    bandit.variance().sample_all(bandit.mean(), candidates, width, rng, values);
+    for (Index arm = 0; here.eligible && arm < arms; ++arm) {
+      if (!here.allows(arm)) values.row(arm).setConstant(-gpb::kInf);
+    }
+    for (Index c = 0; c < values.cols(); ++c) ++counts[gpb::first_best(values.col(c).data(), arms, tie)];
+  }
+}
+
+}  // namespace
+
 // How often each arm (a column) is chosen in each context (a row) among `draws` possible choices in the current state.
 // `width`: choices maximise joint draws whose covariance is scaled by width^2. If it is NA, they are the policy's
 // proposals. No query is recorded.
@@ -914,28 +946,13 @@ Rcpp::IntegerMatrix cpp_bandit_choice_counts(SEXP handle, const Rcpp::List& cont
   gpb::RRng rng;
   const std::vector<Context> all = gpb::contexts_from_list(contexts);
   Rcpp::IntegerMatrix out(static_cast<int>(all.size()), arms);
-  Eigen::MatrixXd values;
   for (int c = 0; c < out.nrow(); ++c) {
-    const Context& here = all[static_cast<std::size_t>(c)];
     gpb::check_interrupt();
-    for (int k = 0; std::isnan(width) && k < draws; ++k) {
-      ++out(c, static_cast<int>(bandit->propose(here, rng).point.arm));
-      if (k % 16 == 15) gpb::check_interrupt();
-    }
-    if (std::isnan(width)) continue;
-    const gpb::Candidates& candidates = bandit->space().candidates(here);
-    const int block = std::max(64, 100000 / arms);  // columns at a time
-    for (int k = 0; k < draws; k += block) {
-      values.resize(arms, std::min(block, draws - k));
-      bandit->variance().sample_all(bandit->mean(), candidates, width, rng, values);
-      for (gpb::Index arm = 0; here.eligible && arm < arms; ++arm) {
-        if (!here.allows(arm)) values.row(arm).setConstant(-gpb::kInf);
-      }
-      for (gpb::Index j = 0; j < values.cols(); ++j) {
-        const double tie = gpb::kTie * bandit->space().prior_scale();
-        ++out(c, static_cast<int>(gpb::first_best(values.col(j).data(), arms, tie)));
-      }
-    }
+    const Context& here = all[static_cast<std::size_t>(c)];
+    Eigen::VectorXi counts = Eigen::VectorXi::Zero(arms);
+    if (std::isnan(width)) count_proposals(*bandit, here, draws, rng, counts);
+    else count_maximisers(*bandit, here, draws, width, rng, counts);
+    std::copy(counts.data(), counts.data() + arms, out.row(c).begin());
   }
   return out;
 }

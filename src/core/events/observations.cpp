@@ -285,20 +285,20 @@ void Observations::add_site(Index id) const {
 double Observations::site_error() const {
   settle();
   if (later_.empty()) return 0.0;
-  struct Place {
+  struct Prediction {
     const Point* point;
     double mean, sd;
   };
-  std::vector<Place> places;
-  for (std::size_t k = items_.size(); k-- > 0 && places.size() < kErrorPoints;) {
-    if (items_[k].known) places.push_back({&items_[k].point, 0.0, 0.0});
+  std::vector<Prediction> latest;
+  for (std::size_t k = items_.size(); k-- > 0 && latest.size() < kErrorPoints;) {
+    if (items_[k].known) latest.push_back({&items_[k].point, 0.0, 0.0});
   }
-  for (Place& one : places) posterior_->at(*one.point, one.mean, one.sd);
+  for (Prediction& one : latest) posterior_->at(*one.point, one.mean, one.sd);
   settled_ = false;
   fit_now(Rewards::all);
   settled_ = false;
   double out = 0.0, mean, sd;
-  for (const Place& one : places) {
+  for (const Prediction& one : latest) {
     posterior_->at(*one.point, mean, sd);
     if (sd > 0.0) out = std::max({out, std::abs(one.mean - mean) / sd, std::abs(one.sd / sd - 1.0)});
   }
