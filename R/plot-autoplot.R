@@ -192,7 +192,7 @@ ggplot_searched <- function(found, data, type, shown) {
                log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
   if (type == "dependence") {
     plot_data$through <- NULL
-    return(ggplot_slices(plot_data) + ggplot2::labs(y = dependence_label) +
+    return(ggplot_slices(plot_data) + ggplot2::labs(y = dependence_label()) +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
   if (type == "slices") {

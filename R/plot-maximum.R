@@ -170,7 +170,7 @@ draw_maximum_of_rewards <- function(found, plot_data) {
     draw_slices(plot_data$slices, through, domain, "expected reward", slices_range(plot_data$slices, shown))
   }
   if (!is.null(plot_data$dependence)) {
-    draw_slices(plot_data$dependence, NULL, domain, dependence_label, slices_range(plot_data$dependence, shown))
+    draw_slices(plot_data$dependence, NULL, domain, dependence_label(), slices_range(plot_data$dependence, shown))
   }
   if (!is.null(plot_data$map)) {
     pair <- names(plot_data$map)[1:2]

@@ -117,7 +117,7 @@ draw_outcomes <- function(found, plot_data) {
                                            "probability that limits hold", c(0, 1))
   if (!is.null(plot_data$slices)) draw_slices(plot_data$slices, through, domain, paste("expected", objectives(config)))
   if (!is.null(plot_data$dependence)) {
-    draw_slices(plot_data$dependence, NULL, domain, paste0("expected ", objectives(config), ", on average"))
+    draw_slices(plot_data$dependence, NULL, domain, dependence_label(objectives(config)))
   }
   if (!is.null(plot_data$map)) {
     pair <- names(plot_data$map)[1:2]
@@ -196,7 +196,7 @@ ggplot_outcomes <- function(found, plot_data, type) {
   if (type == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objectives(config))))
   if (type == "dependence") {
     shown$through <- NULL
-    return(ggplot_slices(shown) + ggplot2::labs(y = paste0("expected ", objectives(config), ", on average")))
+    return(ggplot_slices(shown) + ggplot2::labs(y = dependence_label(objectives(config))))
   }
   shown$data <- drawn_feasible(data)
   picture <- ggplot_slices(shown) + ggplot2::labs(y = "probability that limits hold")

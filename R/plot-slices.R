@@ -33,7 +33,8 @@ slice_axis <- function(config, name, count) {
 
 says_nothing_between_arms <- function(config) !of_form(config, "between_arms") && is_tabulated_space(config)
 
-dependence_label <- "expected reward, on average"
+# (Short: it stands beside panels of a few centimetres.)
+dependence_label <- function(of = "reward") paste("average", of)
 
 # The same as slices_plot_data(), but averaged over the other inputs: over `others` points of a low-discrepancy
 # sequence. The sd is that of the average, by the joint distribution of the model. A nonlinear outcome transform scales
