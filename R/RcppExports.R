@@ -409,6 +409,10 @@ cpp_end_connections <- function(port, peers, words) {
     .Call(`_gpbandits_cpp_end_connections`, port, peers, words)
 }
 
+cpp_send_at_once <- function(port) {
+    .Call(`_gpbandits_cpp_send_at_once`, port)
+}
+
 cpp_most_files <- function() {
     .Call(`_gpbandits_cpp_most_files`)
 }

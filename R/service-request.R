@@ -202,8 +202,7 @@ for_method <- function(request, answer) {
   answer
 }
 
-# On a persistent connection, the body would wait 40 ms for the client's delayed acknowledgement of the headers.
-every_answer <- list(Connection = "close", "Cache-Control" = "no-store", "X-Content-Type-Options" = "nosniff")
+every_answer <- list("Cache-Control" = "no-store", "X-Content-Type-Options" = "nosniff")
 
 reply <- function(value, status = 200L, headers = list()) {
   body <- jsonlite::toJSON(value, auto_unbox = TRUE, digits = NA, null = "null", na = "null", dataframe = "rows")

@@ -15,6 +15,9 @@
 #            returns the number of rows that it has changed.
 #   `insert(connection, table, columns)`: inserts rows, given as a list of columns. Numbers are stored exactly.
 #   `commit(connection)`, `rollback(con)`: end the transaction.
+#   `at_once(connection, change, done)`: writes a change of one query (see statement_of()) by one statement, which is a
+#            transaction, and calls done(). If the bandit's row is not the one that `change` follows, nothing happens.
+#            (A database without it locks the row before the change is computed.)
 #   `session(con)`: identifies the server's session, where the driver replaces lost sessions silently.
 #   `quote(x)`: text as SQL literals, and `define(connection, statement)`: a statement that defines a table, in the
 #            database's words.
@@ -28,6 +31,7 @@
 #   `queued`: statements that are sent in one message with the next read or with COMMIT, if the database does so.
 #   `inside`: is a transaction in progress?
 #   `undone`: did the last transaction end because its connection was lost?
+#   `durable`: is a commit on the disk before it returns? See bandit_store().
 #   `patience`: the seconds to wait for transactions of others.
 #   `hold`: the seconds that others wait for an idle transaction of this connection.
 #   `place`, `session`: as `prepare` and `session` have returned them for `con`.
@@ -41,10 +45,10 @@ of_database <- function(connection, name) {
   if (is.null(own)) plain_database[[name]] else own
 }
 
-new_connection <- function(con) {
+new_connection <- function(con, durable = TRUE) {
   need_package("DBI", "con")
   connection <- list2env(list(con = NULL, connect = NULL, queued = character(), inside = FALSE, undone = FALSE,
-                              patience = 60, hold = 30, pid = Sys.getpid()), parent = emptyenv())
+                              durable = durable, patience = 60, hold = 30, pid = Sys.getpid()), parent = emptyenv())
   if (is.character(con)) con <- opener_of_path(con)
   if (is.function(con)) {
     connection$connect <- con
@@ -195,6 +199,7 @@ plain_database <- list(
     DBI::dbExecute(con, "COMMIT", immediate = TRUE)
   },
   rollback = function(con) DBI::dbExecute(con, "ROLLBACK", immediate = TRUE),
+  at_once = function(connection, change, done) NULL,
   session = function(con) NULL,
   quote = function(x) paste0("'", gsub("'", "''", x, fixed = TRUE), "'"),
   define = function(connection, statement) statement,
@@ -243,6 +248,13 @@ sql_insert <- function(connection, table, columns) {
   if (length(columns[[1]])) database(of_database(connection, "insert")(connection, table, columns))
   invisible()
 }
+
+sql_at_once <- function(connection, change, done) {
+  database(of_database(connection, "at_once")(connection, change, done))
+  invisible()
+}
+
+has_at_once <- function(connection) !is.null(databases[[connection$kind]]$at_once)
 
 sql_literal <- function(x, connection) {
   if (is.integer(x)) words <- sprintf("%d", x)

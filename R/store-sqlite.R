@@ -41,8 +41,10 @@ prepare_sqlite <- function(con, connection) {
     stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
                   "one that supports write-ahead logging (a file on a local disk)")
   }
-  sqlite_patiently(DBI::dbExecute(con, "PRAGMA synchronous = FULL"))
+  level <- if (connection$durable) "FULL" else "NORMAL"
+  sqlite_patiently(DBI::dbExecute(con, paste("PRAGMA synchronous =", level)))
   sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"))
+  for (statement in at_once_statements()) sqlite_patiently(DBI::dbExecute(con, statement))
   NULL
 }
 
@@ -88,6 +90,67 @@ insert_sqlite <- function(connection, table, columns) {
   DBI::dbExecute(con, text, params = unname(columns))
 }
 
+# ---- a change by one statement -------------------------------------------------
+
+# A row that is inserted into this view of the session is a change of one query: its event, its query if the event makes
+# one (`action`), a new lease (`token`), and the end of its leases (`ended`). `last` is the checksum before the change,
+# `given` a token that must be one of the query's.
+at_once_columns <- c("bandit", "last", "given", "number", "kind", "query", "reward", "time", "numbers", "parameters",
+                     "checksum", "queries", "arm", "context", "action", "segment", "mean", "sd", "width",
+                     "query_numbers", "place", "token", "worker", "state", "seconds", "ended", "reason")
+
+sqlite_clock <- "((julianday('now') - 2440587.5) * 86400.0)"
+sqlite_behind <- "gpbandits: the row has changed"
+
+at_once_statements <- function() {
+  new <- function(...) paste0("NEW.", c(...), collapse = ", ")
+  insert <- function(table, columns, values, ...) {
+    paste0("INSERT INTO ", table, " (", paste(columns, collapse = ", "), ") SELECT ", paste(values, collapse = ", "),
+           ..., ";")
+  }
+  query <- c("arm", "context", "action", "segment", "mean", "sd", "width")
+  event <- c("bandit", "number", "kind", "query", "reward", "time", "numbers", "parameters", "checksum")
+  c(
+    paste0("CREATE TEMP VIEW IF NOT EXISTS gpb_change AS SELECT ",
+           paste("NULL AS", at_once_columns, collapse = ", ")),
+    paste(
+      "CREATE TEMP TRIGGER IF NOT EXISTS gpb_change_at_once INSTEAD OF INSERT ON gpb_change BEGIN",
+      sprintf("SELECT RAISE(ABORT, '%s') WHERE NOT EXISTS", sqlite_behind),
+      "(SELECT 1 FROM gpb_bandit WHERE bandit = NEW.bandit AND events = NEW.number - 1",
+      "AND queries = NEW.queries - (NEW.action IS NOT NULL) AND checksum = NEW.last AND budget IS NULL) OR",
+      "NEW.given IS NOT NULL AND NOT EXISTS (SELECT 1 FROM gpb_lease WHERE bandit = NEW.bandit AND query = NEW.query",
+      "AND token = NEW.given);",
+      insert("gpb_query", c("bandit", "query", query, "numbers", "place"),
+             new("bandit", "query", query, "query_numbers", "place"), " WHERE NEW.action IS NOT NULL"),
+      insert("gpb_event", c(event, "at"), c(new(event), sqlite_clock)),
+      "UPDATE gpb_bandit SET events = NEW.number, queries = NEW.queries, checksum = NEW.checksum",
+      "WHERE bandit = NEW.bandit;",
+      insert("gpb_lease", c("bandit", "query", "attempt", "worker", "token", "state", "since", "seconds", "expires"),
+             c(new("bandit", "query"), 1, new("worker", "token", "state"), sqlite_clock, "NEW.seconds",
+               paste(sqlite_clock, "+ NEW.seconds")), " WHERE NEW.token IS NOT NULL"),
+      "UPDATE gpb_lease SET state = NEW.ended, ended =", sqlite_clock, ", reason = COALESCE(NEW.reason, reason)",
+      "WHERE NEW.ended IS NOT NULL AND bandit = NEW.bandit AND query = NEW.query",
+      "AND state IN ('open', 'shown', 'kept', 'offered');",
+      "END")
+  )
+}
+
+at_once_sqlite <- function(connection, change, done) {
+  values <- change[at_once_columns]
+  values[vapply(values, is.null, NA)] <- NA
+  text <- sprintf("INSERT INTO gpb_change VALUES (%s)", paste(rep("?", length(values)), collapse = ", "))
+  written <- function() {
+    con <- live_connection(connection)
+    suspendInterrupts({
+      DBI::dbExecute(con, text, params = unname(values))
+      done()
+    })
+  }
+  catch_error(sqlite_in_turn(connection, written), function(e) {
+    if (!grepl(sqlite_behind, message_of(e), fixed = TRUE)) stop(e)
+  })
+}
+
 # SQLite accepts values of any type in any column, except in strict tables.
 define_sqlite <- function(connection, statement) {
   statement <- gsub("DOUBLE PRECISION", "REAL", statement, fixed = TRUE)
@@ -130,7 +193,8 @@ lock_holder <- function(file, locks = "/proc/locks") {
 }
 
 register_database("sqlite", title = "SQLite", class = "SQLiteConnection",
-                  clock = "((julianday('now') - 2440587.5) * 86400.0)",
+                  clock = sqlite_clock,
                   exists = "SELECT COUNT(*) AS n FROM sqlite_master WHERE name = 'gpb_schema'",
                   open_path = sqlite_opener, reopen = sqlite_reopener, prepare = prepare_sqlite, begin = begin_sqlite,
-                  read = read_sqlite, write = write_sqlite, insert = insert_sqlite, define = define_sqlite)
+                  read = read_sqlite, write = write_sqlite, insert = insert_sqlite, at_once = at_once_sqlite,
+                  define = define_sqlite)

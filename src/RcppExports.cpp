@@ -1234,6 +1234,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_send_at_once
+bool cpp_send_at_once(int port);
+RcppExport SEXP _gpbandits_cpp_send_at_once(SEXP portSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type port(portSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_send_at_once(port));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_most_files
 int cpp_most_files();
 RcppExport SEXP _gpbandits_cpp_most_files() {
@@ -1472,6 +1482,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_close_listener", (DL_FUNC) &_gpbandits_cpp_close_listener, 1},
     {"_gpbandits_cpp_connections", (DL_FUNC) &_gpbandits_cpp_connections, 1},
     {"_gpbandits_cpp_end_connections", (DL_FUNC) &_gpbandits_cpp_end_connections, 3},
+    {"_gpbandits_cpp_send_at_once", (DL_FUNC) &_gpbandits_cpp_send_at_once, 1},
     {"_gpbandits_cpp_most_files", (DL_FUNC) &_gpbandits_cpp_most_files, 0},
     {"_gpbandits_cpp_random_bytes", (DL_FUNC) &_gpbandits_cpp_random_bytes, 1},
     {"_gpbandits_cpp_journal_create", (DL_FUNC) &_gpbandits_cpp_journal_create, 2},

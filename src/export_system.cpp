@@ -11,6 +11,7 @@
 #else
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -137,10 +138,10 @@ std::string end_of(int file, int (*ask)(int, sockaddr*, socklen_t*), int* port) 
   return std::string(words) + " " + std::to_string(*port);
 }
 
-// Calls f(file, peer) for each connection to one of our ports. The system assigns the lowest free file numbers, so the
-// search ends after a thousand unused numbers in a row.
+// Calls f(file, peer) for each socket of one of our ports; `peer` is empty for the one that listens. The system assigns
+// the lowest free file numbers, so the search ends after a thousand unused numbers in a row.
 template <class F>
-void each_connection(int port, const F& f) {
+void each_socket(int port, const F& f) {
   const int most = most_files();
   for (int file = 0, absent = 0; file < most && absent < 1000; ++file) {
     int here = 0;
@@ -148,10 +149,15 @@ void each_connection(int port, const F& f) {
     errno = 0;
     const bool ours = !end_of(file, getsockname, &here).empty() && here == port;
     absent = errno == EBADF ? absent + 1 : 0;
-    if (!ours) continue;
-    const std::string peer = end_of(file, getpeername, &there);
-    if (!peer.empty()) f(file, peer);
+    if (ours) f(file, end_of(file, getpeername, &there));
   }
+}
+
+template <class F>
+void each_connection(int port, const F& f) {
+  each_socket(port, [&](int file, const std::string& peer) {
+    if (!peer.empty()) f(file, peer);
+  });
 }
 
 // Sends without waiting, and without the signal for a closed connection.
@@ -210,6 +216,22 @@ int cpp_end_connections(int port, const std::vector<std::string>& peers,
   });
 #endif
   return count;
+}
+
+// Lets the connections that a port of this process will accept send each message at once, without waiting for the
+// acknowledgement of the one before: they inherit this from the listening socket. Returns false if that is impossible.
+// [[Rcpp::export(rng = false)]]
+bool cpp_send_at_once(int port) {
+  bool done = false;
+#ifdef _WIN32
+  (void)port;
+#else
+  each_socket(port, [&](int file, const std::string& peer) {
+    const int on = 1;
+    if (peer.empty() && setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0) done = true;
+  });
+#endif
+  return done;
 }
 
 // The largest number of files and connections that this process may have open.
