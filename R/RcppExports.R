@@ -457,6 +457,14 @@ cpp_json_strings <- function(x) {
     .Call(`_gpbandits_cpp_json_strings`, x)
 }
 
+cpp_json_scalars <- function(x) {
+    .Call(`_gpbandits_cpp_json_scalars`, x)
+}
+
+cpp_json_rows <- function(columns) {
+    .Call(`_gpbandits_cpp_json_rows`, columns)
+}
+
 cpp_invalid_in_function <- function(bytes) {
     .Call(`_gpbandits_cpp_invalid_in_function`, bytes)
 }

@@ -223,15 +223,16 @@ serve_suggest <- function(service, body) {
       message <<- trimws(conditionMessage(m))
       invokeRestart("muffleMessage")
     })
+  found <- as.list(found)
   inputs <- intersect(names(found), given_names(service$bandit$config))
   ours <- own_columns(found, inputs)
   queries <- character()
-  if (nrow(found)) {
+  if (length(found$id)) {
     rows <- json_rows(ours[c("id", "token", "attempt", if (!is.null(ours$arm)) "arm")])
-    queries <- paste0(substr(rows, 1, nchar(rows) - 1), ",\"point\":", json_rows(as.list(found[inputs])), "}")
+    queries <- paste0(substr(rows, 1, nchar(rows) - 1), ",\"point\":", json_rows(found[inputs]), "}")
   }
   reply_text(paste0("{\"queries\":[", paste(queries, collapse = ","), "]",
-                    if (!is.null(message)) paste0(",\"message\":", json_quote(message)), "}"))
+                    if (!is.null(message)) paste0(",\"message\":", cpp_json_scalars(message)), "}"))
 }
 
 # Adds an experiment that was not suggested: with its result, or pending.
@@ -355,7 +356,7 @@ serve_history <- function(service, query) {
   ids <- if (last > after) seq(after + 1, last) else integer()
   rows <- bandit_history(bandit, ids)
   rows$id.2 <- of_form(bandit$config, "opponent_ids")(bandit, ids)
-  rows <- json_rows(as.list(with_propensity(rows, bandit, query[["draws"]])))
+  rows <- json_rows(with_propensity(rows, bandit, query[["draws"]]))
   reply_text(sprintf("{\"rows\":[%s],\"total\":%d,\"version\":\"%s\"}", paste(rows, collapse = ","), total,
                      paste(log_version(service$bandit), collapse = "-")))
 }

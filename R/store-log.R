@@ -94,7 +94,6 @@ read_head <- function(log) {
 in_store <- function(bandit, code, leases = NULL, single = FALSE, given = NULL) {
   code <- substitute(code)
   frame <- parent.frame()
-  force(leases)
   check_idle(bandit)
   connection <- bandit$journal$connection
   check_outside(connection)
@@ -102,6 +101,7 @@ in_store <- function(bandit, code, leases = NULL, single = FALSE, given = NULL) 
     done <- in_advance(bandit, eval(code, frame), leases, given)
     if (!is.null(done)) return(done[[1]])
   }
+  force(leases)
   for (left in 2:0) {
     done <- tryCatch(list(transaction(bandit, eval(code, frame), leases)),
                      gpbandits_store_error = identity)
@@ -202,7 +202,8 @@ statement_of <- function(writes, token) {
   if (length(event$number) != 1 || anyDuplicated(names(parts)) || any(about != event$query)) return(NULL)
   query <- parts$rows$queries
   names(query)[names(query) == "numbers"] <- "query_numbers"
-  c(event, query[setdiff(names(query), "query")], parts$leases[c("token", "worker", "state", "seconds")],
+  # (The first column of a name counts: `query` is the event's.)
+  c(event, query, parts$leases[c("token", "worker", "state", "seconds")],
     list(queries = parts$rows$total, given = token, ended = parts$ended$state, reason = parts$ended$reason))
 }
 
@@ -642,7 +643,8 @@ stored_queries <- function(bandit, queries, had) {
   config <- bandit$config
   count <- length(queries$arm)
   if (count == 0) return(list())
-  inputs <- matrix(as.double(unlist(queries[logged_inputs(config)])), count, length(logged_inputs(config)))
+  names <- logged_inputs(config)
+  inputs <- matrix(as.double(unlist(queries[names])), count, length(names))
   list(query = had + seq_len(count), arm = queries$arm, context = queries$context,
        action = action_names[queries$action], segment = queries$segment, mean = queries$mean, sd = queries$sd,
        width = queries$width, numbers = numbers_text(queries[bandit$journal$more$query], count),
@@ -664,25 +666,7 @@ stored_events <- function(bandit, events, refits, known) {
 }
 
 # One JSON object per row, for people and other programs, with fifteen digits.
-json_rows <- function(columns) {
-  count <- length(columns[[1]])
-  if (count == 0) return(character())
-  parts <- Map(function(name, x) paste0(json_quote(name), ":", json_scalars(x)), names(columns), columns)
-  paste0("{", do.call(paste, c(unname(parts), sep = ",")), "}")
-}
-
-json_scalars <- function(x) {
-  words <- if (is.double(x)) sprintf("%.15g", x) else if (is.integer(x)) sprintf("%d", x)
-           else if (is.logical(x)) tolower(as.character(x)) else json_quote(as.character(x))
-  words[if (is.double(x)) !is.finite(x) else is.na(x)] <- "null"
-  words
-}
-
-json_quote <- function(x) {
-  if (!any(grepl("[^ -~]|[\"\\\\]", x))) return(paste0("\"", x, "\""))
-  x <- gsub("([\"\\\\])", "\\\\\\1", enc2utf8(x))
-  paste0("\"", gsub("[[:cntrl:]]", " ", x), "\"")
-}
+json_rows <- function(columns) core(cpp_json_rows(columns))
 
 keep_note.bandit_store_log <- function(log, bandit, name, value) list()
 

@@ -34,6 +34,8 @@
 #   `durable`: is a commit on the disk before it returns? See bandit_store().
 #   `patience`: the seconds to wait for transactions of others.
 #   `hold`: the seconds that others wait for an idle transaction of this connection.
+#   `guard`: the finalizer's environment of a connection that the package has opened. It may have a statement that stays
+#            `prepared`.
 #   `place`, `session`: as `prepare` and `session` have returned them for `con`.
 #   `transaction`: the number of the transaction, if the database has one.
 
@@ -96,8 +98,9 @@ is_open <- function(con) isTRUE(unless_it_fails(DBI::dbIsValid(con), FALSE))
 unless_it_fails <- function(code, otherwise) catch_error(code, function(e) otherwise)
 
 # The DBI connection, opened (again) if necessary. A forked child must open a separate one: two processes on one
-# connection would mix their messages.
-live_connection <- function(connection) {
+# connection would mix their messages. `keeps`: the connection's prepared statement stays.
+live_connection <- function(connection, keeps = FALSE) {
+  if (!keeps) end_prepared(connection)
   if (connection$inside && connection$pid == Sys.getpid() && !is.null(connection$con)) {
     return(connection$con)   # a dead connection raises an error when it is used
   }
@@ -110,7 +113,7 @@ live_connection <- function(connection) {
     database(stop_fault("the connection was lost in the middle of a transaction"))
   }
   # A reference to the parent's connection is kept, because the garbage collector would close it for both processes.
-  if (connection$pid != Sys.getpid()) connection$parents <- connection$con
+  if (connection$pid != Sys.getpid()) connection$parents <- list(connection$con, connection$guard)
   connection$inside <- FALSE
   connection$queued <- character()
   if (is.null(connection$connect)) stop_unknown_connection("is not here")
@@ -157,8 +160,18 @@ close_with <- function(connection, con) {
   pid <- Sys.getpid()
   reg.finalizer(connection$guard, function(guard) {
     # (R ignores errors of a finalizer, including a time limit.)
-    if (pid == Sys.getpid()) suspendInterrupts(attempt(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con)))
+    if (pid == Sys.getpid()) suspendInterrupts(attempt(if (DBI::dbIsValid(con)) {
+      if (!is.null(guard$prepared)) DBI::dbClearResult(guard$prepared)
+      DBI::dbDisconnect(con)
+    }))
   }, onexit = TRUE)
+}
+
+# Ends the statement that is prepared on a connection of the package, if there is one.
+end_prepared <- function(connection) {
+  if (is.null(connection$guard$prepared) || connection$pid != Sys.getpid()) return(invisible())
+  attempt(suppressWarnings(DBI::dbClearResult(connection$guard$prepared)))
+  connection$guard$prepared <- NULL
 }
 
 # Errors of the database become errors of the package.
@@ -323,6 +336,7 @@ rollback <- function(connection) {
 }
 
 drop_connection <- function(connection) {
+  end_prepared(connection)
   if (!is.null(connection$con)) attempt(suppressWarnings(DBI::dbDisconnect(connection$con)))
   connection$con <- NULL
   connection$inside <- FALSE

@@ -135,20 +135,40 @@ at_once_statements <- function() {
   )
 }
 
+at_once_insert <- paste0("INSERT INTO gpb_change VALUES (", paste(rep("?", length(at_once_columns)), collapse = ", "),
+                         ")")
+
 at_once_sqlite <- function(connection, change, done) {
   values <- change[at_once_columns]
-  values[vapply(values, is.null, NA)] <- NA
-  text <- sprintf("INSERT INTO gpb_change VALUES (%s)", paste(rep("?", length(values)), collapse = ", "))
-  written <- function() {
-    con <- live_connection(connection)
-    suspendInterrupts({
-      DBI::dbExecute(con, text, params = unname(values))
-      done()
-    })
-  }
-  catch_error(sqlite_in_turn(connection, written), function(e) {
-    if (!grepl(sqlite_behind, message_of(e), fixed = TRUE)) stop(e)
+  values[lengths(values) == 0] <- NA
+  values <- unname(values)
+  write <- function(con) suspendInterrupts({
+    run_prepared(connection, con, at_once_insert, values)
+    done()
   })
+  # (Nearly always the statement is ready and the file is free.)
+  ready <- !is.null(connection$guard$prepared) && connection$pid == Sys.getpid()
+  failed <- if (ready) catch_error({
+    write(connection$con)
+    return(invisible())
+  }, identity)
+  if (is_behind(failed)) return(invisible())
+  catch_error(sqlite_in_turn(connection, function() write(live_connection(connection, keeps = TRUE))),
+              function(e) if (!is_behind(e)) stop(e))
+}
+
+is_behind <- function(e) !is.null(e) && grepl(sqlite_behind, message_of(e), fixed = TRUE)
+
+# Runs a statement that stays prepared until the connection is used for another one, because RSQLite has one at a time.
+# (A user's connection is kept free for the user's statements.)
+run_prepared <- function(connection, con, text, values) {
+  guard <- connection$guard
+  if (is.null(guard)) return(DBI::dbExecute(con, text, params = values))
+  ready <- FALSE
+  on.exit(if (!ready) end_prepared(connection))
+  if (is.null(guard$prepared)) guard$prepared <- DBI::dbSendStatement(con, text)
+  DBI::dbBind(guard$prepared, values)
+  ready <- TRUE
 }
 
 # SQLite accepts values of any type in any column, except in strict tables.

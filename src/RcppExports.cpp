@@ -1357,6 +1357,26 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_json_scalars
+Rcpp::CharacterVector cpp_json_scalars(const Rcpp::RObject& x);
+RcppExport SEXP _gpbandits_cpp_json_scalars(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::RObject& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_json_scalars(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_json_rows
+Rcpp::CharacterVector cpp_json_rows(const Rcpp::List& columns);
+RcppExport SEXP _gpbandits_cpp_json_rows(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_json_rows(columns));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_invalid_in_function
 std::string cpp_invalid_in_function(const Rcpp::RawVector& bytes);
 RcppExport SEXP _gpbandits_cpp_invalid_in_function(SEXP bytesSEXP) {
@@ -1494,6 +1514,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_json_numbers", (DL_FUNC) &_gpbandits_cpp_json_numbers, 1},
     {"_gpbandits_cpp_numbers_from_words", (DL_FUNC) &_gpbandits_cpp_numbers_from_words, 1},
     {"_gpbandits_cpp_json_strings", (DL_FUNC) &_gpbandits_cpp_json_strings, 1},
+    {"_gpbandits_cpp_json_scalars", (DL_FUNC) &_gpbandits_cpp_json_scalars, 1},
+    {"_gpbandits_cpp_json_rows", (DL_FUNC) &_gpbandits_cpp_json_rows, 1},
     {"_gpbandits_cpp_invalid_in_function", (DL_FUNC) &_gpbandits_cpp_invalid_in_function, 1},
     {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {NULL, NULL, 0}
