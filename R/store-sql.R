@@ -16,8 +16,8 @@
 #   `insert(connection, table, columns)`: inserts rows, given as a list of columns. Numbers are stored exactly.
 #   `commit(connection)`, `rollback(con)`: end the transaction.
 #   `at_once(connection, change, done)`: writes a change of one query (see statement_of()) by one statement, which is a
-#            transaction, and calls done(). If the bandit's row is not the one that `change` follows, nothing happens.
-#            (A database without it locks the row before the change is computed.)
+#            transaction, and calls done(). If the bandit's row is not the one that `change` follows, or the statement
+#            fails, nothing happens. (A database without it locks the row before the change is computed.)
 #   `session(con)`: identifies the server's session, where the driver replaces lost sessions silently.
 #   `quote(x)`: text as SQL literals, and `define(connection, statement)`: a statement that defines a table, in the
 #            database's words.

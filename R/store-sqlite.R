@@ -100,7 +100,6 @@ at_once_columns <- c("bandit", "last", "given", "number", "kind", "query", "rewa
                      "query_numbers", "place", "token", "worker", "state", "seconds", "ended", "reason")
 
 sqlite_clock <- "((julianday('now') - 2440587.5) * 86400.0)"
-sqlite_behind <- "gpbandits: the row has changed"
 
 at_once_statements <- function() {
   new <- function(...) paste0("NEW.", c(...), collapse = ", ")
@@ -115,7 +114,7 @@ at_once_statements <- function() {
            paste("NULL AS", at_once_columns, collapse = ", ")),
     paste(
       "CREATE TEMP TRIGGER IF NOT EXISTS gpb_change_at_once INSTEAD OF INSERT ON gpb_change BEGIN",
-      sprintf("SELECT RAISE(ABORT, '%s') WHERE NOT EXISTS", sqlite_behind),
+      "SELECT RAISE(ABORT, 'the row has changed') WHERE NOT EXISTS",
       "(SELECT 1 FROM gpb_bandit WHERE bandit = NEW.bandit AND events = NEW.number - 1",
       "AND queries = NEW.queries - (NEW.action IS NOT NULL) AND checksum = NEW.last AND budget IS NULL) OR",
       "NEW.given IS NOT NULL AND NOT EXISTS (SELECT 1 FROM gpb_lease WHERE bandit = NEW.bandit AND query = NEW.query",
@@ -152,16 +151,15 @@ at_once_sqlite <- function(connection, change, done) {
     write(connection$con)
     return(invisible())
   }, identity)
-  if (is_behind(failed)) return(invisible())
+  if (!is.null(failed) && !is_locked(failed)) return(invisible())
   catch_error(sqlite_in_turn(connection, function() write(live_connection(connection, keeps = TRUE))),
-              function(e) if (!is_behind(e)) stop(e))
+              function(e) if (is_locked(e)) stop(e))
 }
-
-is_behind <- function(e) !is.null(e) && grepl(sqlite_behind, message_of(e), fixed = TRUE)
 
 # Runs a statement that stays prepared until the connection is used for another one, because RSQLite has one at a time.
 # (A user's connection is kept free for the user's statements.)
 run_prepared <- function(connection, con, text, values) {
+  force(con)                                          # (which may open the connection)
   guard <- connection$guard
   if (is.null(guard)) return(DBI::dbExecute(con, text, params = values))
   ready <- FALSE
@@ -181,10 +179,12 @@ define_sqlite <- function(connection, statement) {
 # Waits for the file. An error names the process that holds it.
 sqlite_in_turn <- function(connection, ask) {
   catch_error(sqlite_patiently(ask(), connection$patience), function(e) {
-    if (!grepl("locked|busy", message_of(e))) stop(e)
+    if (!is_locked(e)) stop(e)
     stop_fault(message_of(e), lock_holder(connection$con@dbname))
   })
 }
+
+is_locked <- function(e) grepl("locked|busy", message_of(e))
 
 # SQLite waits a tenth of a second automatically. Interrupts are allowed between two attempts.
 sqlite_patiently <- function(code, patience = 60) {
@@ -194,7 +194,7 @@ sqlite_patiently <- function(code, patience = 60) {
   repeat {
     got <- catch_error(list(eval(again, frame)), identity)
     if (!inherits(got, "error")) return(got[[1]])
-    if (!grepl("locked|busy", message_of(got)) || seconds_since(began) > patience) stop(got)
+    if (!is_locked(got) || seconds_since(began) > patience) stop(got)
     Sys.sleep(0.005)                                  # (some locks are reported immediately)
   }
 }

@@ -146,7 +146,7 @@ test_that("two searches in two processes on one file share its evaluations, and 
 # Calls `test` with a function that returns the number of statements that its argument sends to databases.
 with_counted_statements <- function(test) {
   space <- asNamespace("DBI")
-  names <- c("dbExecute", "dbGetQuery", "dbSendQuery", "dbSendStatement")
+  names <- c("dbExecute", "dbGetQuery", "dbBind")
   originals <- mget(names, envir = space)
   put <- function(functions) for (name in names) {
     unlockBinding(name, space)
