@@ -6,7 +6,7 @@
 
 # Checks the connections at regular intervals, while R is idle or between requests. All pending requests are processed
 # between two checks. A complete request is therefore answered before its connection has been counted often, however
-# long R was busy. Returns functions: `answered(request)` counts a connection from the beginning, `stop()` ends the
+# long R was busy. Returns functions: `alive(request)` counts a connection from the beginning, `stop()` ends the
 # checks. `keeps`: may a connection stay open after an answer? (httpuv sends headers and body one after the other. The
 # body would wait 40 ms for the client's delayed acknowledgement of the headers, unless the sockets send at once.)
 watch_connections <- function(port, time_limit, connections) {
@@ -26,7 +26,7 @@ watch_connections <- function(port, time_limit, connections) {
     later::later(look, interval)
   }
   later::later(look, interval)
-  list(keeps = keeps, answered = function(request) seen[peer_of(request)] <<- 0L, stop = function() over <<- TRUE)
+  list(keeps = keeps, alive = function(request) seen[peer_of(request)] <<- 0L, stop = function() over <<- TRUE)
 }
 
 peer_of <- function(request) paste(request$REMOTE_ADDR, request$REMOTE_PORT)
@@ -35,7 +35,7 @@ peer_of <- function(request) paste(request$REMOTE_ADDR, request$REMOTE_PORT)
 for_connection <- function(watch, request, answer) {
   if (is_promised(answer)) return(promises::then(answer, function(value) for_connection(watch, request, value)))
   if (!watch$keeps || answer$status >= 400L) return(closing(answer))
-  watch$answered(request)
+  watch$alive(request)
   answer
 }
 

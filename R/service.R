@@ -89,6 +89,7 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
                   port = as.integer(port), page = page_files(), reader = new_reader(store, time_limit))
   app <- list(onHeaders = function(request) closing(for_method(request, checked_reply(refuse_early(service, request)))),
               call = function(request) {
+                watch$alive(request)
                 answer <- for_method(request, timed_reply(service, answer_request(service, request)))
                 for_connection(watch, request, answer)
               },
