@@ -128,7 +128,7 @@ std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTrai
     return std::make_unique<MixedSpace>(kernel, mixed_setting(*space), space->numbers("prior_mean"),
                                         engine, std::move(minimize));
   }
-  if (kind != "box") throw std::invalid_argument("unknown space " + kind);
+  if (kind != "box") throw_invalid("unknown space " + kind);
   return std::make_unique<BoxSpace>(kernel, space->matrix("rows"), space->flag("numbered"),
                                     box_of(*space), space->count("contexts"),
                                     space->numbers("prior_mean"), engine, std::move(minimize),

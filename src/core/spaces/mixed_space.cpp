@@ -4,6 +4,7 @@
 
 #include "base/golden_points.h"
 #include "base/multipliers.h"
+#include "base/ordering.h"
 #include "base/projected_descent.h"
 #include "base/stream_random.h"
 #include "linalg/products.h"
@@ -50,7 +51,7 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_me
 void MixedSpace::look_at(const Points& candidates) {
   const Points& X = candidates;
   if (X.rows() < 1 || X.cols() != setting_.width) {
-    throw std::invalid_argument("a search space needs candidates");
+    throw_invalid("a search space needs candidates");
   }
   points_ = X;
   const Index d = setting_.box.inputs();
@@ -103,7 +104,7 @@ Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
   auto reported = setting_.settle(inside);
   if (reported.first.rows() != points.rows() || reported.first.cols() != setting_.width ||
       reported.second.rows() != points.rows()) {
-    throw std::invalid_argument("the rules of a search space returned a result of the wrong size");
+    throw_invalid("the rules of a search space returned a result of the wrong size");
   }
   Settled out{std::move(reported.first), std::move(reported.second)};
   const Index known = out.excess.cols();
@@ -156,7 +157,7 @@ const Candidates& MixedSpace::candidates(const Context& context) {
 
 Point MixedSpace::point(Index, Index, const VectorXd& inputs) const {
   if (inputs.size() != setting_.width + setting_.contexts || !inputs.allFinite()) {
-    throw std::invalid_argument("there is no such point in the search space");
+    throw_invalid("there is no such point in the search space");
   }
   return Point::point(inputs);
 }
@@ -269,8 +270,7 @@ std::vector<Index> MixedSpace::starts(const VectorXd& scores) const {
   for (Index i = 0; i < scores.size(); ++i) {
     if (!std::isnan(scores[i])) order.push_back(i);
   }
-  const auto above = [&](Index a, Index b) { return scores[a] > scores[b]; };
-  std::stable_sort(order.begin(), order.end(), above);
+  put_in_order(order, [&](Index a, Index b) { return scores[a] > scores[b]; });
   std::vector<Index> out;
   for (const Index i : order) {
     const auto near = [&](Index j) { return !far_apart(i, j); };
