@@ -331,7 +331,8 @@ rows_of_levels <- function(rules, levels) {
 # same sum; NULL if there are neither.
 exchanges_beside <- function(rules, numbers) {
   domain <- rules$domain
-  moves <- unique(do.call(rbind, lapply(unname(linear_regions(rules)), function(one) lattice_moves(domain, one$linear))))
+  moves_of <- function(one) lattice_moves(domain, one$linear)
+  moves <- unique(do.call(rbind, unname(lapply(linear_regions(rules), moves_of))))
   if (!has_shares(domain) && NROW(moves) == 0) return(NULL)
   function(point) {
     shares <- if (has_shares(domain)) share_exchanges(domain, point$inputs)

@@ -201,8 +201,8 @@ test_that("a narrow set of conditional inputs keeps its share of a design, and t
 
 test_that("sums of conditional integers are solved, and searched along the sum", {
   whole <- function(...) param_integer(0, 300, ...)
-  space <- search_space(rule = c("a", "b"), m = whole(), n = whole(when = ~ rule == "b"), k = whole(when = ~ rule == "b"),
-                        where = ~ m + n + k == 300)
+  space <- search_space(rule = c("a", "b"), m = whole(), n = whole(when = ~ rule == "b"),
+                        k = whole(when = ~ rule == "b"), where = ~ m + n + k == 300)
   set.seed(8)
   x <- gpbandits:::user_inputs(space, gpbandits:::design_points(space, 30))
   expect_identical(as.vector(table(x$rule)), c(15L, 15L))

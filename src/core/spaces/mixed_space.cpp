@@ -215,8 +215,8 @@ Point MixedSpace::uniform(const Context& context, Rng& rng) const {
   return Point::point(row_of(in_context(as_rows(row_of(spare, i)), context), 0));
 }
 
-// Each point once for each region, with uniform values from it. (A point is playable with those of its own set of inputs,
-// so a set has the share of points that it has in the box.)
+// Each point once for each region, with uniform values from it. (A point is playable with those of its own set of
+// inputs, so a set has the share of points that it has in the box.)
 MatrixXd MixedSpace::moved_into(const std::vector<Polytope>& regions, const MatrixXd& points, Rng& rng) {
   const auto sets = static_cast<Index>(regions.size());
   MatrixXd out(points.rows() * sets, points.cols());
