@@ -96,9 +96,10 @@ NULL
 #'
 #'   An input whose `when` is not true does not exist. It is `NA` in comparisons, which are then not true. A constraint
 #'   that is `NA` for this reason does not bind.
-#' @section Linear constraints: Linear constraints on reals, integers, logicals and shares that always exist are solved
-#'   by linear programming: `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12` over integers. An
-#'   empty region is an error, and is proved to be empty. All other constraints are kept by rejection.
+#' @section Linear constraints: Linear constraints on reals, integers, logicals and shares are solved by linear
+#'   programming: `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12` over integers. With conditional
+#'   inputs they are solved for each set of inputs that exist together. An empty region is an error, and is proved to
+#'   be empty (without conditional inputs). All other constraints are kept by rejection.
 #'   An equality of at least two plain reals, such as `2 * a + b == 1`, is solved, see [search-space-details]. Other
 #'   equalities of reals are an error: leave out an input that the others determine, and compute it in the objective.
 #' @section Mixtures: `param_shares(names, total)` is a set of mixture components (each an input, a column) that are
@@ -645,7 +646,7 @@ core_space.search_domain <- function(domain, setting) {
        categorical = domain$categorical, indicator = indicator, contexts = length(setting$context_names),
        shares = if (has_shares(domain)) sets_for_core(domain), candidates = search_candidates(rules),
        settle = if (has_rules(domain) || rules$stepped) function(u) settle_points(rules, u),
-       linear = linear_rules(domain), prior_mean = setting$mean)
+       linear = linear_for_core(rules), prior_mean = setting$mean)
 }
 
 #' @export

@@ -39,7 +39,9 @@ MixedSetting mixed_setting(const Settings& space) {
     for (const auto& part : space.parts("shares")) out.shares.push_back(make_shares(*part));
   }
   if (space.has("settle")) out.settle = space.settle("settle");
-  if (space.has("linear")) out.linear = std::make_shared<const LinearRules>(make_linear_rules(*space.part("linear")));
+  if (space.has("linear")) {
+    for (const auto& part : space.parts("linear")) out.linear.push_back(make_linear_rules(*part));
+  }
   return out;
 }
 
