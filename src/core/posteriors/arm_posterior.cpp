@@ -117,11 +117,11 @@ void ArmPosterior::set_values(const VectorXd& weighted, double squares) {
 }
 
 VectorXd ArmPosterior::covariance_with(Index) const {
-  throw std::logic_error("an engine without features does not support differences");
+  throw_logic("an engine without features does not support differences");
 }
 
 void ArmPosterior::set_functionals(const MatrixXd&, const VectorXd&, const VectorXd&) {
-  throw std::logic_error("an engine without features supports arms only");
+  throw_logic("an engine without features supports arms only");
 }
 
 double ArmPosterior::quadratic() const {
