@@ -1,13 +1,15 @@
-# What help pages and articles state of stored results and of each other holds. (Neither are in the installed package:
-# under R CMD check these tables are not here.)
+# What help pages and articles state of stored results and of each other holds. (Articles are not in the installed
+# package: under R CMD check their tables are not here.)
 
-table_of_sources <- function(...) {
-  file <- test_path("..", "..", "vignettes", ...)
+stored_result <- function(name) {
+  utils::read.csv(system.file("extdata", paste0(name, ".csv.xz"), package = "gpbandits"), comment.char = "#")
+}
+
+article_table <- function(name) {
+  file <- test_path("..", "..", "vignettes", "articles", paste0(name, ".csv"))
   skip_if_not(file.exists(file), "the sources are not here")
   utils::read.csv(file, comment.char = "#")
 }
-stored_result <- function(name) table_of_sources("results", paste0(name, ".csv.xz"))
-article_table <- function(name) table_of_sources("articles", paste0(name, ".csv"))
 
 page_text <- function(topic) paste(unlist(tools::Rd_db("gpbandits")[[paste0(topic, ".Rd")]]), collapse = " ")
 

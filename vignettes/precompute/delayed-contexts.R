@@ -7,7 +7,7 @@
 # A fourth argument names one setting ("refitted", "kept, 1e-4", "kept, 0.1"). What is stored: all of growing; of tasks the
 # rules with UCB in their name in all settings, and Thompson's refitted (one to two minutes a run).
 # Every finished run is kept in build/contexts/ and not played again; what there is goes to
-# vignettes/results/delayed-contexts.csv.xz after each run.
+# inst/extdata/delayed-contexts.csv.xz after each run.
 library(gpbandits)
 source("vignettes/precompute/results.R")
 data <- Sys.getenv("GPBANDITS_DATA")

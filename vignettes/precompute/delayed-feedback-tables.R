@@ -1,9 +1,9 @@
 # Measured accuracies that vignettes/articles/delayed-feedback-in-full.Rmd tunes on: every configuration of a grid was trained
 # once. From the package's root (some five minutes in one process), with the data of the README beside it:
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback-tables.R [cnn|logistic]
-# - vignettes/results/cnn-mnist.csv.xz: the network of cnn.cpp on MNIST. Only the official 10,000 test images are to be
+# - inst/extdata/cnn-mnist.csv.xz: the network of cnn.cpp on MNIST. Only the official 10,000 test images are to be
 #   had: images in a random order, 8,000 to train on, 2,000 to validate.
-# - vignettes/results/logistic-wdbc.csv.xz: logistic regression by stochastic gradient descent on WDBC, 70/30 by class.
+# - inst/extdata/logistic-wdbc.csv.xz: logistic regression by stochastic gradient descent on WDBC, 70/30 by class.
 # Rates and decays lie on a logarithmic grid.
 data <- Sys.getenv("GPBANDITS_DATA")
 stopifnot(nzchar(data))

@@ -1,5 +1,5 @@
 # The experiments of vignettes/articles/delayed-feedback-in-full.Rmd without contexts: SVM on Pima (linear and logarithmic scale), synthetic functions,
-# and the tables of the CNN and of logistic regression. Stores results in vignettes/results/delayed-*.csv.xz.
+# and the tables of the CNN and of logistic regression. Stores results in inst/extdata/delayed-*.csv.xz.
 # From the package's root, with gpbandits and e1071 installed (about 20 minutes in one process):
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R
 #   GPBANDITS_DATA=../shared/data Rscript vignettes/precompute/delayed-feedback.R synthetic tables       (some parts, three minutes)
@@ -111,7 +111,7 @@ tables_part <- function() {
   shown_with("delayed-feedback", here)
   run_chunks("delayed-feedback", c("synthetic", "tables-run"), here)
   error <- function(name) {
-    best <- max(here$stored_table(if (startsWith(name, "CNN")) "cnn-mnist" else "logistic-wdbc")$accuracy)
+    best <- max(here$measured(if (startsWith(name, "CNN")) "cnn-mnist" else "logistic-wdbc")$accuracy)
     function(v) 100 * (v + 1 - best)
   }
   # Rounds in which no run knows a reward of its own yet are left out.

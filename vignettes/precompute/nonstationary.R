@@ -2,7 +2,7 @@
 # Figures 1 to 3 (64 runs each), the baselines (16 runs) and Figure 1 with other constants. From the package's root, gpbandits installed:
 #   Rscript vignettes/precompute/nonstationary.R                      (everything: about ten minutes of one core)
 #   Rscript vignettes/precompute/nonstationary.R runs figure3         (some: runs, figure3, baselines, sensitivity)
-# Writes vignettes/results/nonstationary-*.csv.xz.
+# Writes inst/extdata/nonstationary-*.csv.xz.
 library(gpbandits)
 source("vignettes/precompute/results.R")
 shown_with("nonstationary")

@@ -15,7 +15,7 @@ shown_with <- function(article, envir = globalenv()) {
   for (file in c("figures", file.path("shown", article))) sys.source(sprintf("vignettes/%s.R", file), envir)
 }
 
-results_file <- function(name) sprintf("vignettes/results/%s.csv.xz", name)
+results_file <- function(name) sprintf("inst/extdata/%s.csv.xz", name)
 
 # Stores a table; above it what it is, which script made it and how long that took.
 write_results <- function(name, table, about, script, seconds, digits = 15, quote = TRUE) {

@@ -3,7 +3,7 @@
 # each of 400 settings: accuracy on the held-out fifth and processor time of training, over 12 random
 # splits.
 #   Rscript vignettes/precompute/training-time.R
-# Writes vignettes/results/training-time.csv.xz. Seed 1; about four minutes on one core. Accuracies come out
+# Writes inst/extdata/training-time.csv.xz. Seed 1; about four minutes on one core. Accuracies come out
 # the same again, times are the machine's.
 library(nnet)
 
@@ -31,4 +31,4 @@ results <- t(vapply(seq_len(nrow(settings)), function(i) {
     time_sd = 1000 * stats::sd(runs[2, ]))
 }, numeric(4)))
 table <- cbind(settings, round(results, 4))
-write.csv(table, xzfile("vignettes/results/training-time.csv.xz"), row.names = FALSE, quote = FALSE)
+write.csv(table, xzfile("inst/extdata/training-time.csv.xz"), row.names = FALSE, quote = FALSE)

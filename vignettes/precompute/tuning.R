@@ -1,7 +1,7 @@
 # The true accuracy surface of the tuning article: an SVM on Sonar, 17 x 17 settings, 16 random
 # splits into five folds each. About four minutes of one core. Run from the package's folder:
 #   Rscript vignettes/precompute/tuning.R
-# Writes vignettes/results/tuning-sonar.csv.xz.
+# Writes inst/extdata/tuning-sonar.csv.xz.
 data(Sonar, package = "mlbench")
 x <- as.matrix(Sonar[, -61])
 y <- Sonar$Class
@@ -22,4 +22,4 @@ values <- vapply(seq_len(nrow(settings)), function(i) {
 }, numeric(16))
 settings$accuracy <- round(colMeans(values), 4)
 settings$sd <- round(apply(values, 2, sd), 4)
-utils::write.csv(settings, xzfile("vignettes/results/tuning-sonar.csv.xz"), row.names = FALSE, quote = FALSE)
+utils::write.csv(settings, xzfile("inst/extdata/tuning-sonar.csv.xz"), row.names = FALSE, quote = FALSE)
