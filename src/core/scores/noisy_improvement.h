@@ -106,7 +106,7 @@ class NoisyImprovementScore final : public Score {
   static constexpr Index kDraws = 128, kFewestDraws = 16;
 
   NoisyImprovementScore(const Round& round, const PlayedPoints& evaluated, const ImprovementTarget& target)
-      : known_(*round.mean),
+      : known_(round.mean->model(0)),  // (a mixture of a single model has no such covariances)
         tabled_(round.candidates->tabled()),
         targets_(std::max(kFewestDraws, static_cast<Index>(std::ceil(round.model_weight * kDraws)))) {
     const LikelyBest likely(known_, evaluated);
