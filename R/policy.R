@@ -34,7 +34,7 @@
 #' `policy_ei(incumbent = "draws")` improves on the largest value of \eqn{f}{f} at the evaluated points \eqn{Z}{Z},
 #' which noisy rewards leave uncertain. It maximises
 #' \deqn{\log E[(f(x) - \max_{z\in Z} f(z) - \xi)^+].}{log E[(f(x) - max f(Z) - xi)+].}
-#' The expectation is the mean of 32 expected improvements. Each is exact given one joint draw of \eqn{f(Z)}{f(Z)} from
+#' The expectation is the mean of 128 expected improvements. Each is exact given one joint draw of \eqn{f(Z)}{f(Z)} from
 #' the posterior. Draws are quasi-random and depend on the round only, so that the choice is not random.
 #'
 #' * Pending points are members of \eqn{Z}{Z} (except with [pending_ignore()]), so batches need no stand-in rewards.
@@ -43,6 +43,7 @@
 #'   noise of half the prior variance, this was below 1% of the largest value.
 #' * The value of an evaluated point is 0. If all candidates are evaluated, the incumbent is the largest mean. The same
 #'   holds in a context without evaluated points, and with fixed inputs.
+#' * With several models ([refit_every()], `average`) each has its share of the draws, and at least 16.
 #' * Almost without noise it equals `policy_ei()`. It is not supported with limits on outcomes or with comparisons.
 #'
 #' @section Knowledge gradient:
@@ -96,9 +97,9 @@
 #'   and Welch (1998), Efficient global optimization of expensive black-box functions, Journal of Global Optimization
 #'   13, equation 15 (EI); Letham, Karrer, Ottoni and Bakshy (2019), Constrained Bayesian optimization with noisy
 #'   experiments, Bayesian Analysis 14 <https://arxiv.org/abs/1706.07094>, and Ament et al. (2023), Unexpected
-#'   improvements to expected improvement <https://arxiv.org/abs/2310.20708> (noisy EI, its logarithm); Kushner (1964), A
-#'   new method of locating the maximum point of an arbitrary multipeak curve in the presence of noise, Journal of Basic
-#'   Engineering 86 (PI); Frazier, Powell and Dayanik (2009), The knowledge-gradient policy for correlated normal
+#'   improvements to expected improvement <https://arxiv.org/abs/2310.20708> (noisy EI, its logarithm); Kushner (1964),
+#'   A new method of locating the maximum point of an arbitrary multipeak curve in the presence of noise, Journal of
+#'   Basic Engineering 86 (PI); Frazier, Powell and Dayanik (2009), The knowledge-gradient policy for correlated normal
 #'   beliefs, INFORMS Journal on Computing 21.
 #' @seealso [widths], [gp_bandit()], [guarantees].
 #' @concept acquisition function

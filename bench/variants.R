@@ -3,7 +3,8 @@
 #
 #   Rscript bench/variants.R [variants=smooth,quiet] [d=2] [evaluations=60] [fids=1:24] [instances=1:5] [seeds=1]
 #                            [noise=0] [out=FILE]
-#   Rscript bench/variants.R report=TRUE [out=FILE] [...]     prints the paired differences of the runs in the file
+#   Rscript bench/variants.R report=TRUE [base=default] [out=FILE] [...]
+#                                    prints the paired differences of the runs in the file to those of `base`
 #
 # Every search is a line of `out` (appended; existing ones are not repeated): log10 gap, not below -8, of the best
 # evaluated point (`best`), of the recommended one (`par`), and of the one that would be recommended after one more
@@ -15,7 +16,7 @@ library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
 args <- arguments(variants = "smooth", d = "2", evaluations = "60", fids = "1:24", instances = "1:5", seeds = "1",
-                  noise = "0", out = "", report = "FALSE")
+                  noise = "0", out = "", report = "FALSE", base = "default")
 
 averaged <- function(...) refit_every(2, mean = "fit", average = 10, ...)
 refitted <- function(...) list(model = gp_model(refit = averaged(...)))
@@ -31,31 +32,31 @@ variants <- list(
   draws = list(policy = policy_ei(incumbent = "draws")),
   fixed = list(model = gp_model(noise_var = 1e-8, noise_prior = NULL, refit = averaged(fix_noise = TRUE)))
 )
-# A search by asking and telling, in which every `every`-th evaluation after the initial design is at a point of another
-# rule, a function of the bandit and of random points.
-portfolio <- function(every, rule) {
+# A search by asking and telling, in batches. Every `every`-th evaluation after the initial design is at a point of
+# another rule, a function of the bandit and of random points. Further arguments are those of auto_bandit().
+asked <- function(every = Inf, rule = NULL, batch = 1, ...) {
+  settings <- list(...)
   function(f, domain, evaluations) {
-    bandit <- auto_bandit(domain, direction = "minimize")
-    for (t in seq_len(evaluations)) {
+    bandit <- do.call(auto_bandit, c(list(domain, direction = "minimize"), settings))
+    evaluate <- function(x) apply(x, 1, f)
+    while ((t <- nrow(bandit$history()) + 1) <= evaluations) {
       if (t > 10 && t %% every == 0) {
         points <- matrix(stats::runif(500 * length(domain$names), -5, 5), 500)
         x <- points[rule(bandit, points), , drop = FALSE]
-        bandit$add(x = x, reward = f(x[1, ]))
+        bandit$add(x = x, reward = evaluate(x))
       } else {
-        query <- bandit$suggest()
-        bandit$observe(query$id, f(as.numeric(query[domain$names])))
+        query <- bandit$suggest(min(batch, evaluations - t + 1))
+        bandit$observe(query$id, evaluate(as.matrix(query[domain$names])))
       }
     }
     list(bandit = bandit, par = bandit$best()[domain$names])
   }
 }
-variants$asked <- portfolio(Inf)                       # the default, by asking and telling
-variants$uniform <- portfolio(10, function(bandit, points) 1)
-variants$largest_sd <- portfolio(10, function(bandit, points) which.max(bandit$posterior(points)$sd))
-variants$lower_bound <- portfolio(10, function(bandit, points) {
-  found <- bandit$posterior(points)
-  which.min(found$mean - 4 * found$sd)
-})
+variants$asked <- asked()                              # the default, by asking and telling
+variants$uniform <- asked(10, function(bandit, points) 1)
+variants$largest_sd <- asked(10, function(bandit, points) which.max(bandit$posterior(points)$sd))
+variants$batches <- asked(batch = 5)
+variants$batches_draws <- asked(batch = 5, policy = policy_ei(incumbent = "draws"))
 others <- Sys.getenv("VARIANTS")
 if (nzchar(others)) source(others)                     # more entries of `variants`
 
@@ -92,7 +93,7 @@ main <- function() {
   done <- if (file.exists(args$out)) utils::read.csv(args$out)
   settings <- list(d = numbers(args$d), evaluations = numbers(args$evaluations), noise = numbers(args$noise))
   for (seed in numbers(args$seeds)) for (iid in numbers(args$instances)) for (fid in numbers(args$fids)) {
-    for (name in unique(c("default", words(args$variants)))) {
+    for (name in unique(c(args$base, words(args$variants)))) {
       key <- cbind(data.frame(variant = name, seed = seed, iid = iid, fid = fid), settings)
       if (is_done(done, key)) next
       problem <- c(list(fid = fid, iid = iid, seed = seed), settings)
@@ -104,20 +105,21 @@ main <- function() {
   if (nzchar(args$out)) print_pairs(utils::read.csv(args$out))
 }
 
-# Differences to the default: negative where the variant is better.
+# Differences to `base`: negative where the variant is better.
 print_pairs <- function(rows) {
   keys <- c("seed", "iid", "fid", "d", "evaluations", "noise")
   rows <- rows[rows$iid %in% numbers(args$instances) & rows$d == numbers(args$d) & rows$noise == numbers(args$noise) &
                rows$seed %in% numbers(args$seeds) & rows$fid %in% numbers(args$fids), ]
-  default <- rows[rows$variant == "default", ]
+  base <- rows[rows$variant == args$base, ]
   at_random <- rows[rows$variant == "random", ]
   for (name in setdiff(unique(rows$variant), "random")) {
     print_against_random(name, rows[rows$variant == name, ], at_random)
   }
-  for (name in setdiff(unique(rows$variant), c("default", "random"))) {
-    pairs <- merge(rows[rows$variant == name, ], default, by = keys, suffixes = c("", ".default"))
-    cat(sprintf("\n%s: %d pairs; processor seconds %.2f, default %.2f\n", name, nrow(pairs), mean(pairs$processor),
-                mean(pairs$processor.default)))
+  for (name in setdiff(unique(rows$variant), c(args$base, "random"))) {
+    pairs <- merge(rows[rows$variant == name, ], base, by = keys, suffixes = c("", ".base"))
+    if (!nrow(pairs)) next
+    cat(sprintf("\n%s: %d pairs; processor seconds %.2f, %s %.2f\n", name, nrow(pairs), mean(pairs$processor),
+                args$base, mean(pairs$processor.base)))
     for (at in c("best", "par", "refitted")) print_difference(pairs, at)
     print_by_function(pairs)
   }
@@ -131,21 +133,21 @@ print_against_random <- function(name, rows, at_random) {
     lost <- tapply(both[[at]] - both[[paste0(at, ".random")]], both$fid, mean)
     worse <- round(lost[lost > 0], 2)
     cat(sprintf("%s, %s: worse than uniform points on %d functions:", name, at, length(worse)),
-        paste0(names(worse), " by ", worse, collapse = ", "), "\n")
+        paste(sprintf("%s by %.2f", names(worse), worse), collapse = ", "), "\n")
   }
 }
 
 # The standard error treats pairs as independent. Functions are better or worse if their mean differs by more than .05.
 print_difference <- function(pairs, at) {
-  gain <- pairs[[at]] - pairs[[paste0(at, ".default")]]
+  gain <- pairs[[at]] - pairs[[paste0(at, ".base")]]
   by <- tapply(gain, pairs$fid, mean)
-  cat(sprintf("  %-8s  mean %+.3f (se %.3f), default %+.2f; functions better %d, worse %d\n", at, mean(gain),
-              stats::sd(gain) / sqrt(length(gain)), mean(pairs[[paste0(at, ".default")]]), sum(by < -0.05),
+  cat(sprintf("  %-8s  mean %+.3f (se %.3f), %s %+.2f; functions better %d, worse %d\n", at, mean(gain),
+              stats::sd(gain) / sqrt(length(gain)), args$base, mean(pairs[[paste0(at, ".base")]]), sum(by < -0.05),
               sum(by > 0.05)))
 }
 
 print_by_function <- function(pairs) {
-  mean_of <- function(at) round(tapply(pairs[[at]] - pairs[[paste0(at, ".default")]], pairs$fid, mean), 2)
+  mean_of <- function(at) round(tapply(pairs[[at]] - pairs[[paste0(at, ".base")]], pairs$fid, mean), 2)
   print(rbind(best = mean_of("best"), par = mean_of("par")))
 }
 
