@@ -6,9 +6,11 @@
 kMostLevelRows <- 64
 kMostTries <- 65536
 kSpread <- 4096
-# If linear constraints leave fewer than kFewCandidates candidates, kLinear more are drawn from their region.
+# If linear constraints leave fewer than kFewCandidates candidates, kLinear more are drawn from their region. At most
+# kMostSets sets of conditional inputs have regions of their own, see linear_regions().
 kFewCandidates <- 256
 kLinear <- 1024
+kMostSets <- 32
 # The number of rounds in which uniform points of the box are drawn, with linear constraints and without.
 kFewTurns <- 8
 kMostTurns <- 1000
@@ -70,10 +72,10 @@ search_candidates <- function(rules) {
   domain <- rules$domain
   found <- playable(rules, first_model_points(domain))
   listed <- is_listed(domain)
-  linear <- if (!listed && nrow(found) < kFewCandidates) linear_rules(domain)
-  if (!is.null(linear)) found <- distinct_rows(rbind(found, linear_candidates(rules, linear)))
+  narrow <- if (!listed) narrow_regions(rules)
+  if (length(narrow)) found <- distinct_rows(rbind(found, linear_candidates(rules, narrow)))
   tried <- 0
-  while (nrow(found) < (if (is.null(linear)) 64 else 1) && tried < kMostTries && !listed) {
+  while (nrow(found) < (if (length(narrow)) 1 else 64) && tried < kMostTries && !listed) {
     more <- golden_points(tried + kSpread, length(domain$names))[tried + seq_len(kSpread), , drop = FALSE]
     found <- distinct_rows(rbind(found, playable(rules, cube_model(domain, more))))
     tried <- tried + kSpread
@@ -81,7 +83,7 @@ search_candidates <- function(rules) {
   if (nrow(found) == 0) {
     stop_argument("where", "constraints that no point satisfies (of 65,536 that were drawn)",
                   "constraints that some points satisfy",
-                  try = if (is.function(domain$where)) without_equality else if (is.null(linear)) linear_form_instead)
+                  try = if (is.function(domain$where)) without_equality else if (!length(narrow)) linear_form_instead)
   }
   if (is.function(domain$where) && tried >= kMostTries && only_corners(domain, found)) {
     stop_argument("where", "a function that holds in corners only (of 65,536 points that were drawn)",
@@ -92,21 +94,34 @@ search_candidates <- function(rules) {
 
 distinct_rows <- function(x) x[!duplicated(x), , drop = FALSE]
 
-# Corners of the region of linear constraints, and points spread over it; an error if it is empty.
-linear_candidates <- function(rules, linear) {
+# The regions of linear constraints of which points that are spread over the box would rarely be feasible.
+narrow_regions <- function(rules) {
+  regions <- linear_regions(rules)
+  enough <- kFewCandidates / max(1, length(regions))
+  of <- function(one) if (is.null(one$inputs)) first_model_points(rules$domain) else one$inputs
+  Filter(function(one) nrow(playable(rules, of(one))) < enough, regions)
+}
+
+# Corners of regions of linear constraints, and points spread over them; an error if all are empty, and all others too.
+linear_candidates <- function(rules, regions) {
   domain <- rules$domain
-  region <- linear_region(domain, linear, kLinear)
-  if (region$empty) {
-    stop_argument("where", sprintf("constraints that no point satisfies (%s)", paste(domain$where, collapse = " & ")),
-                  "constraints that some points satisfy")
-  }
-  if (!region$found) return(matrix(0, 0, length(model_names(domain))))
-  # A corner may be outside by rounding.
-  middle <- region$corners[rep(nrow(region$corners), nrow(region$corners)), , drop = FALSE]
-  inside <- rbind(region$corners, region$points, region$corners + 1e-9 * (middle - region$corners))
-  u <- cube_model(domain, golden_points(nrow(inside), length(domain$names)))
-  u[, linear$at + 1] <- inside
-  playable(rules, u)
+  found <- lapply(regions, function(one) {
+    region <- linear_region(domain, one$linear, ceiling(kLinear / length(regions)))
+    if (region$empty && is.null(one$inputs)) {
+      conditions <- paste(shown_conditions(domain$where), collapse = " & ")
+      stop_argument("where", sprintf("constraints that no point satisfies (%s)", conditions),
+                    "constraints that some points satisfy")
+    }
+    if (!region$found) return(NULL)
+    # A corner may be outside by rounding.
+    middle <- region$corners[rep(nrow(region$corners), nrow(region$corners)), , drop = FALSE]
+    inside <- rbind(region$corners, region$points, region$corners + 1e-9 * (middle - region$corners))
+    u <- if (is.null(one$inputs)) cube_model(domain, golden_points(nrow(inside), length(domain$names)))
+         else one$inputs[rep_len(seq_len(nrow(one$inputs)), nrow(inside)), , drop = FALSE]
+    u[, one$linear$at + 1] <- inside
+    u
+  })
+  playable(rules, rbind(matrix(0, 0, length(domain$names)), do.call(rbind, unname(found))))
 }
 
 linear_form_instead <- paste("param_shares() for inputs that add up to something, or constraints that are linear in",
@@ -136,13 +151,13 @@ playable <- function(rules, u) {
 #' @export
 sample_points.search_domain <- function(domain, count) {
   rules <- search_rules(domain)
-  linear <- linear_rules(domain)
+  regions <- linear_regions(rules)
   kept <- matrix(0, 0, length(model_names(domain)))
-  for (turn in seq_len(if (is.null(linear)) kMostTurns else kFewTurns)) {
+  for (turn in seq_len(if (length(regions)) kFewTurns else kMostTurns)) {
     if (nrow(kept) >= count) break
     kept <- rbind(kept, playable_rows(rules, uniform_model(domain, max(count, 32))))
   }
-  if (nrow(kept) < count && !is.null(linear)) kept <- rbind(kept, linear_sample(rules, linear, count - nrow(kept)))
+  if (nrow(kept) < count && length(regions)) kept <- rbind(kept, linear_sample(rules, regions, count - nrow(kept)))
   if (nrow(kept) < count) {
     spare <- search_candidates(rules)
     kept <- rbind(kept, spare[sample.int(nrow(spare), count - nrow(kept), replace = TRUE), , drop = FALSE])
@@ -160,27 +175,45 @@ playable_rows <- function(rules, u) {
   found$inputs[found$feasible, , drop = FALSE]
 }
 
-# Up to `count` uniform points of the region of linear constraints that also satisfy the other constraints.
-linear_sample <- function(rules, linear, count) {
+# Up to `count` uniform points of the regions of linear constraints that also satisfy the other constraints: as many of
+# each set of inputs as the box has.
+linear_sample <- function(rules, regions, count) {
   domain <- rules$domain
   kept <- matrix(0, 0, length(model_names(domain)))
   for (turn in 1:50) {
     if (nrow(kept) >= count) break
-    wanted <- max(count, 32)
-    region <- linear_region(domain, linear, wanted, stats::runif(8))
-    if (!region$found) break
-    u <- uniform_model(domain, wanted)
-    u[, linear$at + 1] <- region$points
-    kept <- rbind(kept, playable_rows(rules, u))
+    seed <- stats::runif(8)
+    u <- uniform_model(domain, max(count, 32))
+    kept <- rbind(kept, playable_rows(rules, moved_into_regions(rules, u, regions, seed)))
   }
   kept
 }
 
-# A Latin hypercube; its infeasible and repeated points are replaced by uniform ones.
+# Points of the box with other values of the inputs of linear constraints: uniform in the region of each point's set.
+moved_into_regions <- function(rules, u, regions, seed) {
+  set <- sets_of_inputs(rules, u)
+  for (name in intersect(names(regions), set)) {
+    at <- which(set == name)
+    linear <- regions[[name]]$linear
+    region <- linear_region(rules$domain, linear, length(at), seed)
+    if (region$found) u[at, linear$at + 1] <- region$points
+  }
+  u
+}
+
+# A Latin hypercube. Its infeasible and repeated points are replaced by uniform ones, if possible with the same set of
+# conditional inputs.
 #' @export
 design_points.search_domain <- function(domain, count) {
   rules <- search_rules(domain)
-  found <- resolved_points(rules, cube_model(domain, latin_hypercube(domain$names, count)))
+  u <- cube_model(domain, latin_hypercube(domain$names, count))
+  found <- resolved_points(rules, u)
+  regions <- if (!all(found$feasible)) linear_regions(rules)
+  if (length(regions) && length(named_conditional(domain))) {
+    bad <- which(!found$feasible)
+    u[bad, ] <- moved_into_regions(rules, u[bad, , drop = FALSE], regions, stats::runif(8))
+    found <- resolved_points(rules, u)
+  }
   inputs <- found$inputs
   bad <- which(!found$feasible)
   if (length(bad)) inputs[bad, ] <- sample_points(domain, length(bad))$inputs
@@ -244,11 +277,10 @@ maximise_over.search_domain <- function(domain, value, limits = NULL, effort = e
   }
 }
 
-# Adds candidates if linear constraints leave little: points spread over the box would rarely be feasible.
+# Adds candidates if linear constraints leave little of the box.
 with_narrow_candidates <- function(rules, from) {
-  linear <- if (!is_listed(rules$domain)) linear_rules(rules$domain)
-  if (is.null(linear) || nrow(playable(rules, first_model_points(rules$domain))) >= kFewCandidates) return(from)
-  unnumbered(rbind(from$inputs, linear_candidates(rules, linear)))
+  narrow <- if (!is_listed(rules$domain)) narrow_regions(rules)
+  if (length(narrow)) unnumbered(rbind(from$inputs, linear_candidates(rules, narrow))) else from
 }
 
 is_better <- function(found, best) {
@@ -292,29 +324,37 @@ rows_of_levels <- function(rules, levels) {
          list(row = if (length(coded)) rows_at(points) else rep(1L, point_total(points)),
               inputs = points$inputs[, numbers, drop = FALSE])
        },
-       beside = exchanges_beside(domain, numbers))
+       beside = exchanges_beside(rules, numbers))
 }
 
 # A function of a point that returns inputs (the columns `numbers`) with other shares, or with integers that have the
 # same sum; NULL if there are neither.
-exchanges_beside <- function(domain, numbers) {
-  linear <- linear_rules(domain)
-  moves <- if (!is.null(linear)) core(cpp_lattice_moves(linear, coded_sides(domain$box)))
+exchanges_beside <- function(rules, numbers) {
+  domain <- rules$domain
+  moves_of <- function(one) lattice_moves(domain, one$linear)
+  moves <- unique(do.call(rbind, unname(lapply(linear_regions(rules), moves_of))))
   if (!has_shares(domain) && NROW(moves) == 0) return(NULL)
   function(point) {
     shares <- if (has_shares(domain)) share_exchanges(domain, point$inputs)
-    whole <- if (NROW(moves)) lattice_exchanges(domain, linear$at + 1, moves, point$inputs)
+    whole <- if (NROW(moves)) lattice_exchanges(domain, moves, point$inputs)
     rbind(shares, whole)[, numbers, drop = FALSE]
   }
 }
 
-lattice_exchanges <- function(domain, at, moves, inputs) {
+# Changes of all inputs that keep one of the sums of integers, a row each.
+lattice_moves <- function(domain, linear) {
+  found <- core(cpp_lattice_moves(linear, coded_sides(domain$box)))
+  moves <- matrix(0, nrow(found), length(domain$names))
+  moves[, linear$at + 1] <- found
+  moves
+}
+
+lattice_exchanges <- function(domain, moves, inputs) {
   here <- matrix(inputs[seq_along(domain$names)], 1)
   moves <- rbind(moves, -moves)
   x <- here[rep(1, nrow(moves)), , drop = FALSE]
-  for (k in which(colSums(moves != 0) > 0)) {
-    j <- at[k]
-    x[, j] <- if (domain$box$log[j]) log(pmax(round(exp(x[, j])) + moves[, k], 1)) else x[, j] + moves[, k]
+  for (j in which(colSums(moves != 0) > 0)) {
+    x[, j] <- if (domain$box$log[j]) log(pmax(round(exp(x[, j])) + moves[, j], 1)) else x[, j] + moves[, j]
   }
   x
 }

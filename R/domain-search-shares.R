@@ -345,13 +345,14 @@ linear_form <- function(expression, names) {
 
 # ---- linear constraints ------------------------------------------------------------------
 
-# The constraints that are linear in inputs that always exist, in the core's format (see src/core/spaces/polytope.h).
-# In users' units they are `A` x <= `b` and `E` x = `f` over the inputs `at`. NULL if there are none.
-linear_rules <- function(domain) {
+# The constraints that are linear in inputs that always exist, or are among `present`, in the core's format (see
+# src/core/spaces/polytope.h). In users' units they are `A` x <= `b` and `E` x = `f` over the inputs `at`. NULL if there
+# are none.
+linear_rules <- function(domain, present = character()) {
   if (!is.character(domain$where)) return(NULL)
   type <- vapply(domain$params, `[[`, "", "type")
-  always <- !seq_along(type) %in% c(domain$conditional, share_inputs(domain, limited = TRUE))
-  usable <- domain$names[always & type %in% c("real", "integer", "logical", "share")]
+  missing <- setdiff(domain$names[c(domain$conditional, share_inputs(domain, limited = TRUE))], present)
+  usable <- setdiff(domain$names[type %in% c("real", "integer", "logical", "share")], missing)
   forms <- do.call(c, lapply(domain$where, function(text) linear_constraints(str2lang(text), usable, type)))
   if (length(forms) == 0) return(NULL)
   used <- unique(unlist(lapply(forms, function(one) usable[one$form[-1] != 0])))
@@ -368,6 +369,45 @@ linear_rules <- function(domain) {
   })
   list(at = match(used, domain$names) - 1, A = rows(forms[!equal]), b = bounds(forms[!equal]),
        E = rows(c(forms[equal], sums)), f = bounds(c(forms[equal], sums)))
+}
+
+# A constraint binds only where all of its inputs exist, so each set of conditional inputs that exist together has its
+# own linear constraints. A list with an entry for each set, named by sets_of_inputs(): `linear`, the constraints (see
+# linear_rules()), and `inputs`, points of the box with this set. Sets that none of the tried points have are left out.
+# If constraints name no conditional inputs, there is one entry, without `inputs`.
+linear_regions <- function(rules) {
+  domain <- rules$domain
+  conditional <- domain$names[domain$conditional]
+  if (is.null(linear_rules(domain, conditional))) return(list())
+  if (length(named_conditional(domain)) == 0) return(list(always = list(linear = linear_rules(domain))))
+  tried <- first_model_points(domain)
+  set <- sets_of_inputs(rules, tried)
+  rows <- split(seq_along(set), factor(set, unique(set)))
+  rows <- utils::head(rows[order(-lengths(rows))], kMostSets)
+  regions <- lapply(rows, function(at) {
+    there <- existence(rules, from_model_inputs(domain$box, tried[at[1], , drop = FALSE]))
+    present <- domain$names[domain$conditional[there[domain$conditional]]]
+    list(linear = linear_rules(domain, present), inputs = tried[at, , drop = FALSE])
+  })
+  Filter(function(one) !is.null(one$linear), regions)
+}
+
+linear_for_core <- function(rules) {
+  regions <- linear_regions(rules)
+  if (length(regions)) unname(lapply(regions, `[[`, "linear"))
+}
+
+named_conditional <- function(domain) {
+  intersect(unlist(lapply(domain$where, function(text) all.vars(str2lang(text)))), domain$names[domain$conditional])
+}
+
+# Which of the conditional inputs that constraints name exist at points of the box: a string for each.
+sets_of_inputs <- function(rules, inputs) {
+  domain <- rules$domain
+  named <- named_conditional(domain)
+  if (length(named) == 0) return(rep("always", nrow(inputs)))
+  exists <- existence(rules, from_model_inputs(domain$box, inputs))[, match(named, domain$names), drop = FALSE]
+  do.call(paste, as.data.frame(exists + 0))
 }
 
 # One constraint as a list of linear forms that must be at most 0, or `equal` to it; NULL if it is not linear.

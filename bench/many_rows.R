@@ -54,9 +54,7 @@ compare_fits <- function(n, d, noise) {
   fitting <- seconds(near <- gp_fit(rows$x, y, start, mean = "fit"))
   at <- log(near$parameters)
   regression <- function(at) {
-    kernel <- near$kernel
-    kernel$lengthscale <- exp(at[seq_len(d)])
-    kernel$variance <- exp(at[[d + 1]])
+    kernel <- kernel_matern(2.5, exp(unname(at[seq_len(d)])), exp(at[[d + 1]]))
     gp_regression(rows$x, y, kernel, exp(at[[d + 2]]), near$mean)
   }
   value <- function(at) as.numeric(logLik(regression(at)))

@@ -85,7 +85,7 @@ design_of <- function(problem) if (is.null(problem$reference)) 10 else 2 * (leng
 
 play_random <- function(problem, n) random_points(problem$space, n)
 
-play_gpbandits <- function(problem, n) {
+play_gpbandits <- function(problem, n, model = gp_model()) {
   if (is.null(problem$reference)) {
     count <- length(problem$g(lower_of(problem)))
     names <- c("f", paste0("g", seq_len(count)))
@@ -100,8 +100,13 @@ play_gpbandits <- function(problem, n) {
     policy <- if (length(names) == 2) policy_ehvi(reference) else policy_hypervolume(width_constant(2), reference)
   }
   found <- maximize_bandit(objective, problem$space, n, outcomes = outcomes, policy = policy,
-                           n_initial = design_of(problem))
+                           n_initial = design_of(problem), model = model)
   as.matrix(found$history[names(problem$space)])
+}
+
+# One model without noise, fitted anew in each round, instead of an average of models.
+play_single <- function(problem, n) {
+  play_gpbandits(problem, n, gp_model(noise = "none", refit = refit_every(1, mean = "fit")))
 }
 
 # Kriging of DiceKriging, as its users make it.
@@ -243,7 +248,7 @@ if (!is.null(args$rounds)) {
 } else {
   rows <- if (!is.null(args$out) && file.exists(args$out)) utils::read.csv(args$out)
   for (seed in seeds) for (name in listed("problems", c(names(limited), names(fronts)))) {
-    possible <- c("gpbandits", peers[[if (name %in% names(limited)) "limited" else "fronts"]])
+    possible <- c("gpbandits", "single", peers[[if (name %in% names(limited)) "limited" else "fronts"]])
     for (method in Filter(is_here, intersect(possible, listed("methods", possible)))) {
       if (any(rows$problem == name & rows$method == method & rows$seed == seed)) next
       one <- tryCatch(run_one(name, method, seed), error = function(e) {

@@ -36,7 +36,7 @@ Role role_from(const Settings& role) {
   out.objective = role.flag("objective");
   out.lower = role.number("lower");
   out.upper = role.number("upper");
-  if (std::isnan(out.lower) || !(out.lower <= out.upper)) throw std::invalid_argument("limits that no value satisfies");
+  if (std::isnan(out.lower) || !(out.lower <= out.upper)) gpb::throw_invalid("limits that no value satisfies");
   return out;
 }
 
@@ -125,11 +125,11 @@ namespace {
 
 FixedInputs fixed_from_list(const Rcpp::List& list) {
   auto out = std::make_shared<Fixed>();
-  for (const int input : Rcpp::as<std::vector<int>>(list["at"])) out->at.push_back(input);
-  out->values = Rcpp::as<Eigen::VectorXd>(list["values"]);
+  for (const int input : Rcpp::as<std::vector<int>>(gpb::required(list, "at"))) out->at.push_back(input);
+  out->values = Rcpp::as<Eigen::VectorXd>(gpb::required(list, "values"));
   check_length(out->values.size(), static_cast<R_xlen_t>(out->at.size()));
   if (list.containsElementNamed("candidates")) {
-    out->candidates = Rcpp::as<Eigen::MatrixXd>(list["candidates"]);
+    out->candidates = Rcpp::as<Eigen::MatrixXd>(gpb::required(list, "candidates"));
   }
   return out;
 }
@@ -139,7 +139,7 @@ FixedInputs fixed_from_list(const Rcpp::List& list) {
 std::vector<Context> contexts_from_list(const Rcpp::List& contexts) {
   const Rcpp::IntegerVector row(element(contexts, "row"));
   const Rcpp::NumericMatrix values(element(contexts, "values"));
-  if (values.nrow() != row.size()) throw std::invalid_argument("contexts differ in number");
+  if (values.nrow() != row.size()) gpb::throw_invalid("contexts differ in number");
   ArmSet eligible;
   const SEXP arms = element(contexts, "eligible"), held = element(contexts, "fixed");
   if (!Rf_isNull(arms)) {
@@ -284,7 +284,7 @@ Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& 
     centre[k] = outputs.centre + middle;
     if (k % 256 == 0) gpb::check_interrupt();
   }
-  return Rcpp::List::create(Rcpp::Named("mean") = centre, Rcpp::Named("sd") = spread);
+  return gpb::named_list("mean", centre, "sd", spread);
 }
 
 // The derivative of values by rewards under an outcome transform.
@@ -305,7 +305,7 @@ Rcpp::List points_to_r(const std::vector<gpb::Point>& points) {
     arm[static_cast<R_xlen_t>(k)] = or_na(points[k].arm);
     pointers.push_back(&points[k]);
   }
-  return Rcpp::List::create(Rcpp::_["arm"] = arm, Rcpp::_["inputs"] = inputs_of(pointers));
+  return gpb::named_list("arm", arm, "inputs", inputs_of(pointers));
 }
 
 }  // namespace
@@ -357,7 +357,7 @@ Rcpp::List cpp_bandits_largest_sum(const Rcpp::List& handles, const Rcpp::List& 
   return points_to_r({first->largest_sum(others, std::move(terms), target, gpb::contexts_from_list(context).at(0))});
 }
 
-// Safe sets of the points by the posteriors of several bandits, the first of which is the objective's, see SafeSets, and
+// Safe sets (see SafeSets) of the points by the posteriors of several bandits, the first of which is the objective's, and
 // the point that SafeOpt or StageOpt chooses. The points are all arms in a context, or `points`, whose `inputs` define
 // distances. `safety`: `outcome` (0-based), `threshold` and `lipschitz` (NaN: none). `stages`: NULL for SafeOpt, or
 // `accuracy` (NaN: the default) and `second`. Returns the sets, the numbers of the point chosen and of the one with the
@@ -374,8 +374,9 @@ Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector
   }
   gpb::SafetyRule rule;
   rule.actions = inputs.cols();
-  const Rcpp::IntegerVector outcome = safety["outcome"];
-  const Rcpp::NumericVector threshold = safety["threshold"], lipschitz = safety["lipschitz"];
+  const Rcpp::IntegerVector outcome = gpb::required(safety, "outcome");
+  const Rcpp::NumericVector threshold = gpb::required(safety, "threshold");
+  const Rcpp::NumericVector lipschitz = gpb::required(safety, "lipschitz");
   for (R_xlen_t j = 0; j < outcome.size(); ++j) {
     rule.limits.push_back({static_cast<std::size_t>(outcome[j]), 1.0, threshold[j], lipschitz[j]});
   }
@@ -394,8 +395,8 @@ Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector
   gpb::SafeStages how;
   if (stages.isNotNull()) {
     const Rcpp::List given(stages);
-    how = {true, Rcpp::as<double>(given["accuracy"])};
-    round.second = Rcpp::as<bool>(given["second"]);
+    how = {true, Rcpp::as<double>(gpb::required(given, "accuracy"))};
+    round.second = Rcpp::as<bool>(gpb::required(given, "second"));
   }
   const gpb::SafeChoice choice = gpb::safe_choice(rule, how, sets, sets.safe, round);
   Eigen::VectorXd lower = sets.lower[0];
@@ -405,12 +406,10 @@ Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector
   const auto first_of = [](const Eigen::VectorXd& score, double unit) {
     return static_cast<int>(gpb::first_best(score.data(), score.size(), gpb::kTie * unit)) + 1;
   };
-  using Rcpp::_;
-  return Rcpp::List::create(_["lower"] = sets.lower[0], _["upper"] = sets.upper[0],
-                            _["safe"] = flags_to_r(sets.safe), _["maximiser"] = flags_to_r(sets.maximiser),
-                            _["expander"] = flags_to_r(sets.expander),
-                            _["chosen"] = first_of(choice.score, choice.unit),
-                            _["best"] = first_of(lower, outcomes[0].prior_scale), _["second"] = choice.second);
+  return gpb::named_list("lower", sets.lower[0], "upper", sets.upper[0], "safe", flags_to_r(sets.safe),
+                         "maximiser", flags_to_r(sets.maximiser), "expander", flags_to_r(sets.expander),
+                         "chosen", first_of(choice.score, choice.unit),
+                         "best", first_of(lower, outcomes[0].prior_scale), "second", choice.second);
 }
 
 // The same for a bandit with a safe policy: the labels of its candidates in a context, and the bounds of the objective.
@@ -419,10 +418,9 @@ Rcpp::List cpp_bandit_safe(SEXP handle, const Rcpp::List& context) {
   BanditHandle bandit(handle);
   const Context here = gpb::contexts_from_list(context).at(0);
   const gpb::PointLabels found = bandit->labels(here);
-  using Rcpp::_;
-  return Rcpp::List::create(_["safe"] = flags_to_r(found.safe), _["maximiser"] = flags_to_r(found.maximiser),
-                            _["expander"] = flags_to_r(found.expander), _["lower"] = found.lower,
-                            _["upper"] = found.upper, _["inputs"] = bandit->space().candidates(here).X);
+  return gpb::named_list("safe", flags_to_r(found.safe), "maximiser", flags_to_r(found.maximiser),
+                         "expander", flags_to_r(found.expander), "lower", found.lower, "upper", found.upper,
+                         "inputs", bandit->space().candidates(here).X);
 }
 
 // The point of a context with the largest mean + width * sd of f - f(from), and this value; `from`: one point.
@@ -448,8 +446,7 @@ Rcpp::List cpp_bandit_differences(SEXP handle, const Rcpp::List& from, const Rcp
   if (!some.tabled()) some.X = points;
   Eigen::VectorXd mean, variance;
   bandit->mean().differences(some, point, mean, variance);
-  return Rcpp::List::create(Rcpp::_["mean"] = mean,
-                            Rcpp::_["sd"] = gpb::roots(variance));
+  return gpb::named_list("mean", mean, "sd", gpb::roots(variance));
 }
 
 // The running intervals of a context's candidates, and the number of times they were empty.
@@ -459,10 +456,9 @@ Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
   const Context here = gpb::contexts_from_list(context).at(0);
   const gpb::RunningIntervals found = bandit->intervals(here);
   const gpb::Candidates& all = bandit->space().candidates(here);
-  return Rcpp::List::create(
-      Rcpp::_["lower"] = gpb::segment_of(found.lower(), all.first, all.size()),
-      Rcpp::_["upper"] = gpb::segment_of(found.upper(), all.first, all.size()),
-      Rcpp::_["inputs"] = all.X, Rcpp::_["refutations"] = static_cast<int>(found.refutations()));
+  return gpb::named_list("lower", gpb::segment_of(found.lower(), all.first, all.size()),
+                         "upper", gpb::segment_of(found.upper(), all.first, all.size()), "inputs", all.X,
+                         "refutations", static_cast<int>(found.refutations()));
 }
 
 // Joint draws of the maximum and the value at the recommended point: a row each.
@@ -518,7 +514,8 @@ void cpp_bandit_give(SEXP handle, const Rcpp::List& points, const Rcpp::List& co
   }
   if (outcomes.isNull()) return;
   const Rcpp::List all(outcomes.get());
-  const auto value = Rcpp::as<Eigen::MatrixXd>(all["value"]), noise_var = Rcpp::as<Eigen::MatrixXd>(all["noise_var"]);
+  const auto value = Rcpp::as<Eigen::MatrixXd>(gpb::required(all, "value"));
+  const auto noise_var = Rcpp::as<Eigen::MatrixXd>(gpb::required(all, "noise_var"));
   check_length(value.rows(), point.size());
   for (Index k = 0; k < value.rows(); ++k) {
     for (Index j = 0; j < value.cols(); ++j) {
@@ -578,8 +575,7 @@ Rcpp::List cpp_bandit_reported(SEXP handle, const Rcpp::IntegerVector& id) {
       spread(i, k) = or_na(reported.spread);
     }
   }
-  using Rcpp::_;
-  return Rcpp::List::create(_["noise_var"] = noise_var, _["size"] = size, _["spread"] = spread);
+  return gpb::named_list("noise_var", noise_var, "size", size, "spread", spread);
 }
 
 // Means and sds of all outcomes at any points, in the form of cpp_bandit_predict() with a column per outcome.
@@ -595,7 +591,7 @@ Rcpp::List cpp_bandit_predict_outcomes(SEXP handle, const Eigen::MatrixXd& point
     mean.middleRows(first, count) = some.mean;
     sd.middleRows(first, count) = some.sd;
   }
-  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
+  return gpb::named_list("mean", mean, "sd", sd);
 }
 
 // The same at arms (0-based numbers) in known contexts (one for all, or one each), if all of them are in a table.
@@ -610,7 +606,7 @@ Rcpp::List cpp_bandit_arm_outcomes(SEXP handle, const Rcpp::IntegerVector& arm, 
       bandit->outcome_models()[static_cast<std::size_t>(k)].at(point, mean(i, k), sd(i, k));
     }
   }
-  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
+  return gpb::named_list("mean", mean, "sd", sd);
 }
 
 // log P(limits hold), elementwise, for outcomes with these limits (one pair for each column).
@@ -640,18 +636,19 @@ struct LogFromR {
       : first(first_query),
         points(queries),
         contexts(gpb::contexts_from_list(contexts_in)),
-        action(queries["action"]),
-        mean(queries["mean"]),
-        sd(queries["sd"]),
-        width(queries["width"]),
-        phase(queries.containsElementNamed("phase") ? Rcpp::IntegerVector(queries["phase"]) : Rcpp::IntegerVector()),
-        g(Rcpp::as<Eigen::MatrixXd>(queries["g"])),
-        kind(events["kind"]),
-        id(events["id"]),
-        reward(events["reward"]),
-        time(events["time"]),
+        action(gpb::required(queries, "action")),
+        mean(gpb::required(queries, "mean")),
+        sd(gpb::required(queries, "sd")),
+        width(gpb::required(queries, "width")),
+        phase(queries.containsElementNamed("phase") ? Rcpp::IntegerVector(gpb::required(queries, "phase"))
+                                                    : Rcpp::IntegerVector()),
+        g(Rcpp::as<Eigen::MatrixXd>(gpb::required(queries, "g"))),
+        kind(gpb::required(events, "kind")),
+        id(gpb::required(events, "id")),
+        reward(gpb::required(events, "reward")),
+        time(gpb::required(events, "time")),
         reported(events, id.size()),
-        arms(events["arms"]) {
+        arms(gpb::required(events, "arms")) {
     const R_xlen_t n = points.size(), m = kind.size();
     for (const R_xlen_t length : {static_cast<R_xlen_t>(contexts.size()), action.size(),
                                   mean.size(), sd.size(), width.size(),
@@ -669,7 +666,7 @@ struct LogFromR {
   R_xlen_t query_of(R_xlen_t event) const {
     const R_xlen_t k = static_cast<R_xlen_t>(id[event]) - 1 - first;
     if (id[event] == NA_INTEGER || k < 0 || k >= points.size()) {
-      throw std::invalid_argument("an event is about a query that the log does not have");
+      gpb::throw_invalid("an event is about a query that the log does not have");
     }
     return k;
   }
@@ -690,10 +687,10 @@ struct LogFromR {
     // A given event can be a query and its reward in one, in a log that was compacted.
     const bool given = static_cast<EventKind>(kind[e]) == EventKind::given;
     if (action[k] < 1 || action[k] > 3 || (action[k] == static_cast<int>(Action::given) && !given)) {
-      throw std::invalid_argument("unknown action of a query");
+      gpb::throw_invalid("unknown action of a query");
     }
     if (!std::isfinite(mean[k]) || !(sd[k] >= 0.0 && std::isfinite(sd[k]))) {
-      throw std::invalid_argument("a query without a mean and a standard deviation");
+      gpb::throw_invalid("a query without a mean and a standard deviation");
     }
     out.point = points.at(space, k);
     Context context = contexts[static_cast<std::size_t>(k)];
@@ -703,12 +700,12 @@ struct LogFromR {
     out.width = width[k];
     if (phases > 0 && action[k] != static_cast<int>(Action::given)) {
       out.phase = phase.size() > 0 && phase[k] != NA_INTEGER ? phase[k] : 0;
-      if (out.phase < 0 || out.phase > phases) throw std::invalid_argument("unknown phase of a query");
+      if (out.phase < 0 || out.phase > phases) gpb::throw_invalid("unknown phase of a query");
     }
     if (STRING_ELT(arms, e) != NA_STRING) {
       gpb::read_offer(Rcpp::as<std::string>(arms[e]), space.numbered_arms(), context);
       if (context.fixed && !context.fixed->holds(out.point.x)) {
-        throw std::invalid_argument("a query does not have the inputs that were fixed");
+        gpb::throw_invalid("a query does not have the inputs that were fixed");
       }
     }
     out.context = std::move(context);
@@ -750,7 +747,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
     const Event event = log.event(e);
     bandit->set_clock(event.time);
     if (event.kind == EventKind::refit || event.kind == EventKind::arms) {
-      if (refitted >= refits.size()) throw std::invalid_argument("a refit has no parameters");
+      if (refitted >= refits.size()) gpb::throw_invalid("a refit has no parameters");
       change_model_state(handle, refits[refitted++], [&](gpb::ModelState model_state) {
         if (event.kind == EventKind::arms) bandit->replay_arms(std::move(model_state));
         else bandit->replay_refit(std::move(model_state));
@@ -760,7 +757,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
     const bool asks = event.kind == EventKind::query || event.kind == EventKind::given;
     bandit->replay(event, asks ? log.query(bandit->space(), e, bandit->phases()) : Query());
   }
-  if (bandit->state().lacks_sums()) throw std::invalid_argument("an incomplete checkpoint");
+  if (bandit->state().lacks_sums()) gpb::throw_invalid("an incomplete checkpoint");
 }
 
 // Log predictive densities of the latest `most` rewards under each of several change rules, see log_forecasts().
@@ -794,7 +791,7 @@ Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
   BanditHandle bandit(handle);
   const gpb::BanditState& state = bandit->state();
   const Index k = outcome - 1;
-  if (k < 0 || k >= state.outcomes()) throw std::invalid_argument("there is no such outcome");
+  if (k < 0 || k >= state.outcomes()) gpb::throw_invalid("there is no such outcome");
   std::vector<int> id;
   std::vector<double> value, noise_var, size, spread, doubted_to;
   for (const Query& query : state.queries()) {
@@ -807,9 +804,8 @@ Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
     spread.push_back(std::isnan(reported.spread) ? 0.0 : reported.spread);
     doubted_to.push_back(or_na(reported.doubted_to));
   }
-  using Rcpp::_;
-  return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var,
-                            _["size"] = size, _["spread"] = spread, _["doubted_to"] = doubted_to);
+  return gpb::named_list("id", id, "value", value, "noise_var", noise_var, "size", size, "spread", spread,
+                         "doubted_to", doubted_to);
 }
 
 // Mean and sd of arms (0-based numbers) in known contexts (one for all, or one each), if all of them are in a table.
@@ -826,7 +822,7 @@ Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm,
     bandit->mean().at(point, mean[k], sd[k]);
     if (&bandit->mean() != &bandit->variance()) bandit->variance().at(point, ignored, sd[k]);
   }
-  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
+  return gpb::named_list("mean", mean, "sd", sd);
 }
 
 // Mean and sd at any points, given by the kernel's inputs. If there are arms, the arm's number is last (negative for a
@@ -844,7 +840,7 @@ Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
     mean.segment(first, count) = part;
     sd.segment(first, count) = gpb::roots(variance);
   }
-  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
+  return gpb::named_list("mean", mean, "sd", sd);
 }
 
 // Functions drawn from the posterior of an outcome (0-based), at any points as above: a column each.
@@ -883,7 +879,7 @@ Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::Matr
     single[k] = joint.diagonal().mean();
     gpb::check_interrupt();
   }
-  return Rcpp::List::create(Rcpp::_["sd"] = sd, Rcpp::_["single"] = single);
+  return gpb::named_list("sd", sd, "single", single);
 }
 
 // Joint draws over all arms in a context, one per column, from the posterior with covariance scaled by scale^2.
@@ -893,7 +889,7 @@ Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp
   gpb::RRng rng;
   const gpb::Candidates& all =
       bandit->space().candidates(gpb::contexts_from_list(context).at(0));
-  if (!all.complete) throw std::invalid_argument("joint draws need finitely many arms");
+  if (!all.complete) gpb::throw_invalid("joint draws need finitely many arms");
   Eigen::MatrixXd out(all.size(), draws);
   constexpr int block = 64;  // columns per matrix product
   for (int k = 0; k < draws; k += block) {
@@ -960,17 +956,14 @@ Rcpp::IntegerMatrix cpp_bandit_choice_counts(SEXP handle, const Rcpp::List& cont
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_facts(SEXP handle) {
   BanditHandle bandit(handle);
-  using Rcpp::_;
   const gpb::EngineSummary mean = bandit->mean().summary();
-  return Rcpp::List::create(_["engine"] = mean.name, _["rank"] = static_cast<int>(mean.rank),
-                            _["error_bound"] = std::max(mean.error_bound, bandit->variance().summary().error_bound),
-                            _["prior_scale"] = bandit->space().prior_scale(),
-                            _["log_det"] = bandit->variance().log_det(),
-                            _["pending_information"] = bandit->pending_information(),
-                            _["rounds"] = static_cast<int>(bandit->state().all_rounds()),
-                            _["segment"] = bandit->state().segment(),
-                            _["clock"] = bandit->state().latest_time(),
-                            _["refutations"] = static_cast<int>(bandit->refutations()));
+  return gpb::named_list("engine", mean.name, "rank", static_cast<int>(mean.rank),
+                         "error_bound", std::max(mean.error_bound, bandit->variance().summary().error_bound),
+                         "prior_scale", bandit->space().prior_scale(), "log_det", bandit->variance().log_det(),
+                         "pending_information", bandit->pending_information(),
+                         "rounds", static_cast<int>(bandit->state().all_rounds()), "segment", bandit->state().segment(),
+                         "clock", bandit->state().latest_time(),
+                         "refutations", static_cast<int>(bandit->refutations()));
 }
 
 // See Observations::site_error(): the largest over the outcomes.
@@ -993,7 +986,7 @@ Rcpp::List cpp_bandit_models_at(SEXP handle, const Rcpp::IntegerVector& id) {
     const gpb::Point& point = bandit->state().query(id[i]).point;
     for (int k = 0; k < mean.ncol(); ++k) all.model(k).at(point, mean(i, k), sd(i, k));
   }
-  return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
+  return gpb::named_list("mean", mean, "sd", sd);
 }
 
 // The largest prior standard deviation.
@@ -1067,12 +1060,12 @@ class HeartbeatTimer {
 
 gpb::RunDraws draws_from_list(const Rcpp::List& list, gpb::HandleFunctions* handle) {
   gpb::RunDraws draws;
-  draws.noise = Rcpp::as<Eigen::VectorXd>(list["noise"]);
-  draws.constraint_noise = Rcpp::as<Eigen::MatrixXd>(list["constraint_noise"]);
-  draws.delay = Rcpp::as<std::vector<double>>(list["delay"]);
-  draws.contexts = gpb::contexts_from_list(list["contexts"]);
-  if (!Rf_isNull(list["delay_at"])) {
-    const gpb::RFunction f{Rcpp::Function(list["delay_at"]), handle};
+  draws.noise = Rcpp::as<Eigen::VectorXd>(gpb::required(list, "noise"));
+  draws.constraint_noise = Rcpp::as<Eigen::MatrixXd>(gpb::required(list, "constraint_noise"));
+  draws.delay = Rcpp::as<std::vector<double>>(gpb::required(list, "delay"));
+  draws.contexts = gpb::contexts_from_list(gpb::required(list, "contexts"));
+  if (!Rf_isNull(gpb::required(list, "delay_at"))) {
+    const gpb::RFunction f{Rcpp::Function(gpb::required(list, "delay_at")), handle};
     draws.delay_at = [f](const gpb::Query& query, gpb::Index round) {
       return Rcpp::as<double>(f(static_cast<int>(query.point.arm), query.point.x, static_cast<double>(round + 1)));
     };
@@ -1084,17 +1077,17 @@ gpb::RunDraws draws_from_list(const Rcpp::List& list, gpb::HandleFunctions* hand
 // the round (1-based).
 std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth, gpb::HandleFunctions* handle) {
   if (truth.containsElementNamed("table")) {
-    return std::make_unique<gpb::TableEnvironment>(Rcpp::as<Eigen::MatrixXd>(truth["table"]),
-                                                   Rcpp::as<std::vector<int>>(truth["period"]),
-                                                   Rcpp::as<Eigen::MatrixXd>(truth["constraints"]));
+    return std::make_unique<gpb::TableEnvironment>(Rcpp::as<Eigen::MatrixXd>(gpb::required(truth, "table")),
+                                                   Rcpp::as<std::vector<int>>(gpb::required(truth, "period")),
+                                                   Rcpp::as<Eigen::MatrixXd>(gpb::required(truth, "constraints")));
   }
-  const gpb::RFunction f{Rcpp::Function(truth["f"]), handle};
+  const gpb::RFunction f{Rcpp::Function(gpb::required(truth, "f")), handle};
   const auto arm_of = [](const gpb::Point& point) {
     return point.arm < 0 ? NA_INTEGER : static_cast<int>(point.arm);
   };
   gpb::FunctionEnvironment::Constraints constraints;
-  if (!Rf_isNull(truth["g"])) {
-    const gpb::RFunction g{Rcpp::Function(truth["g"]), handle};
+  if (!Rf_isNull(gpb::required(truth, "g"))) {
+    const gpb::RFunction g{Rcpp::Function(gpb::required(truth, "g")), handle};
     constraints = [g, arm_of](const gpb::Point& point) {
       return Rcpp::as<Eigen::VectorXd>(g(arm_of(point), point.x));
     };
@@ -1174,7 +1167,5 @@ Rcpp::List cpp_run_outcome(SEXP run_handle) {
   for (Eigen::Index t = 0; t < rows; ++t) {
     gpb::set_row(constraints, t, outcome.constraints[static_cast<std::size_t>(t)]);
   }
-  using Rcpp::_;
-  return Rcpp::List::create(_["f"] = outcome.truth, _["violation"] = constraints,
-                            _["known"] = outcome.known);
+  return gpb::named_list("f", outcome.truth, "violation", constraints, "known", outcome.known);
 }

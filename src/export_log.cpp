@@ -38,10 +38,10 @@ class Protection {
 };
 
 SEXP binding(SEXP frame, SEXP name) {
-  if (TYPEOF(frame) != ENVSXP) throw std::invalid_argument("a log is not an environment");
+  if (TYPEOF(frame) != ENVSXP) gpb::throw_invalid("a log is not an environment");
   const SEXP value = gpb::bound_value(frame, name);
   if (value == R_UnboundValue) {
-    throw std::invalid_argument(std::string("a log has no ") + CHAR(PRINTNAME(name)));
+    gpb::throw_invalid(std::string("a log has no ") + CHAR(PRINTNAME(name)));
   }
   return value;
 }
@@ -107,7 +107,7 @@ class Blanks {
     for (R_xlen_t k = 0; k < Rf_xlength(names_); ++k) {
       const bool stays = std::none_of(filled_.begin(), filled_.end(), [&](SEXP name) { return is_name(k, name); });
       if (!stays) continue;
-      if (at == left) throw std::invalid_argument("a log names a column twice");
+      if (at == left) gpb::throw_invalid("a log names a column twice");
       SET_STRING_ELT(names, at++, STRING_ELT(names_, k));
     }
     names_ = names;
@@ -128,13 +128,13 @@ class Blanks {
 SEXPTYPE type_of(SEXP column) {
   const int type = TYPEOF(column);
   if (type == INTSXP || type == REALSXP || type == STRSXP) return static_cast<SEXPTYPE>(type);
-  throw std::invalid_argument("a log has a column of an unknown type");
+  gpb::throw_invalid("a log has a column of an unknown type");
 }
 
 // Returns the column after checking that it has at least `size` values.
 SEXP whole(SEXP column, R_xlen_t size) {
   if (size < 0 || Rf_xlength(column) < size) {
-    throw std::invalid_argument("a log's column is shorter than its table");
+    gpb::throw_invalid("a log's column is shorter than its table");
   }
   return column;
 }
@@ -174,21 +174,21 @@ class ColumnChange {
   }
   void append(SEXP values, Blanks& blanks, Protection& keep) {
     appended_ = as_column(values, keep);
-    if (Rf_xlength(appended_) != count_) throw std::invalid_argument("a log's new columns differ in length");
+    if (Rf_xlength(appended_) != count_) gpb::throw_invalid("a log's new columns differ in length");
     fill_for(appended_, blanks, keep);
   }
   void set(SEXP rows, SEXP values, Blanks& blanks, Protection& keep) {
-    if (TYPEOF(rows) != INTSXP) throw std::invalid_argument("a log's row numbers are not integers");
+    if (TYPEOF(rows) != INTSXP) gpb::throw_invalid("a log's row numbers are not integers");
     const int* row = INTEGER(rows);
     for (R_xlen_t k = 0; k < Rf_xlength(rows); ++k) {
       if (row[k] < 1 || row[k] > size_ + count_) {
-        throw std::invalid_argument("a log has no such row");
+        gpb::throw_invalid("a log has no such row");
       }
     }
     rows_ = rows;
     cells_ = as_column(values, keep);
     if (Rf_xlength(cells_) != Rf_xlength(rows)) {
-      throw std::invalid_argument("the rows and the values of a log's changed cells differ in number");
+      gpb::throw_invalid("the rows and the values of a log's changed cells differ in number");
     }
     fill_for(cells_, blanks, keep);
   }
@@ -404,7 +404,7 @@ void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Row
 // The number of queries, or events, of the core's object after the log's first `from`.
 R_xlen_t beyond(std::size_t size, R_xlen_t from) {
   const R_xlen_t n = static_cast<R_xlen_t>(size) - from;
-  if (n < 0) throw std::invalid_argument("the log has queries that the bandit does not have");
+  if (n < 0) gpb::throw_invalid("the log has queries that the bandit does not have");
   return n;
 }
 
@@ -431,7 +431,7 @@ SEXP offer_at(const Event& event, const gpb::Bandit& bandit) {
 struct NewEvents {
   NewEvents(const gpb::Bandit& bandit, R_xlen_t had) {
     had -= static_cast<R_xlen_t>(bandit.first_event());
-    if (had < 0) throw std::invalid_argument("the log has events that the bandit does not have");
+    if (had < 0) gpb::throw_invalid("the log has events that the bandit does not have");
     count = beyond(bandit.events().size(), had);
     first = bandit.events().data() + had;
   }
@@ -529,7 +529,7 @@ SEXP reported_cells(SEXP events, Protection& keep) {
     const int number = INTEGER(outcome)[k];
     const auto of = static_cast<std::size_t>(number == NA_INTEGER ? 0 : number - 1);
     if (number != NA_INTEGER && (number < 1 || number > kMostOutcomes)) {
-      throw std::invalid_argument("an event has an invalid outcome number");
+      gpb::throw_invalid("an event has an invalid outcome number");
     }
     if (known.size() <= of) known.resize(of + 1);
     known[of].push_back(k);
@@ -581,7 +581,7 @@ class TableRows {
   std::pair<SEXP, R_xlen_t> texts(const char* name) { return new_rows(name, STRSXP); }
   // Called when every column has its new rows. Columns that were not stored are created if they have values now.
   void settle() {
-    if (count_ > 0 && filled_ != columns_.size()) throw std::invalid_argument("a log's new columns differ in length");
+    if (count_ > 0 && filled_ != columns_.size()) gpb::throw_invalid("a log's new columns differ in length");
     for (Column& one : columns_) {
       if (!one.blank || all_na(one.values)) continue;
       const SEXP rows = one.values;
@@ -633,7 +633,7 @@ class TableRows {
   }
   static SEXP checked(const Column& column, int type) {
     if (TYPEOF(column.values) == type) return column.values;
-    throw std::invalid_argument("a log has a column of an unknown type");
+    gpb::throw_invalid("a log has a column of an unknown type");
   }
   // Columns are requested in nearly the order in which they are stored.
   Column& find(const char* name) {
@@ -642,7 +642,7 @@ class TableRows {
       Column& one = columns_[next_++];
       if (std::strcmp(CHAR(PRINTNAME(one.name)), name) == 0) return one;
     }
-    throw std::invalid_argument(std::string("a log has no ") + name);
+    gpb::throw_invalid(std::string("a log has no ") + name);
   }
   // A vector, and the position in it at which the new rows of a column begin.
   std::pair<SEXP, R_xlen_t> new_rows(const char* name, int type) {
@@ -738,7 +738,7 @@ SEXP follow(BanditHandle& bandit, SEXP owner, SEXP fields, SEXP durable, bool in
 SEXP cpp_reported_cells(SEXP events) {
   const auto check = [&](const char* name, int type) {
     if (TYPEOF(element(events, name)) == type) return;
-    throw std::invalid_argument("an event's column has the wrong type");
+    gpb::throw_invalid("an event's column has the wrong type");
   };
   for (const char* name : {"kind", "id", "status", "outcome"}) check(name, INTSXP);
   for (const char* name : {"reward", "g"}) check(name, REALSXP);
@@ -775,7 +775,7 @@ std::vector<const double*> input_columns(SEXP queries, const Rcpp::IntegerVector
   const R_xlen_t size = size_of(queries);
   for (const int id : ids) {
     if (id == NA_INTEGER || id < 1 || id > size) {
-      throw std::invalid_argument("a log has no such query");
+      gpb::throw_invalid("a log has no such query");
     }
   }
   const Blanks blanks(queries);
@@ -784,7 +784,7 @@ std::vector<const double*> input_columns(SEXP queries, const Rcpp::IntegerVector
     const SEXP name = STRING_ELT(names, k);
     if (std::strncmp(CHAR(name), "in.", 3) != 0) continue;
     const SEXP symbol = Rf_installChar(name), column = binding(queries, symbol);
-    if (TYPEOF(column) != REALSXP) throw std::invalid_argument("a log's inputs are not numbers");
+    if (TYPEOF(column) != REALSXP) gpb::throw_invalid("a log's inputs are not numbers");
     columns.push_back(blanks.have(symbol) ? nullptr : REAL(whole(column, size)));
   }
   return columns;
@@ -1034,7 +1034,7 @@ class QueryFrame {
   // A column of integers, counted from 1.
   std::vector<R_xlen_t> numbers(const char* name) const {
     const SEXP column = binding(queries_, Rf_install(name));
-    if (TYPEOF(column) != INTSXP) throw std::invalid_argument("a log has a column of an unknown type");
+    if (TYPEOF(column) != INTSXP) gpb::throw_invalid("a log has a column of an unknown type");
     std::vector<R_xlen_t> out(static_cast<std::size_t>(rows_.size()));
     for (R_xlen_t k = 0; k < rows_.size(); ++k) out[static_cast<std::size_t>(k)] = INTEGER(column)[rows_[k] - 1] + 1;
     return out;

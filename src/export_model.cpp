@@ -102,8 +102,7 @@ void predict_in_parts(const gpb::DensePosterior& posterior, const gpb::Points& X
 }
 
 Rcpp::List mean_and_sd(const gpb::VectorXd& mean, const gpb::VectorXd& variance) {
-  return Rcpp::List::create(Rcpp::Named("mean") = mean,
-                            Rcpp::Named("sd") = gpb::roots(variance));
+  return gpb::named_list("mean", mean, "sd", gpb::roots(variance));
 }
 
 // Mean and variance, with the cache if it is small enough to be kept.
@@ -205,9 +204,8 @@ Eigen::MatrixXd cpp_regression_draw(SEXP pointer, const Eigen::MatrixXd& x, doub
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_regression_evidence(SEXP pointer) {
   const gpb::DensePosterior& posterior = RegressionPtr(pointer)->posterior;
-  return Rcpp::List::create(Rcpp::Named("log_likelihood") = posterior.log_likelihood(),
-                            Rcpp::Named("log_det") = posterior.log_det(),
-                            Rcpp::Named("quadratic") = posterior.quadratic());
+  return gpb::named_list("log_likelihood", posterior.log_likelihood(), "log_det", posterior.log_det(),
+                         "quadratic", posterior.quadratic());
 }
 
 // ---- hyperparameters ----------------------------------------------------------------------------
@@ -221,7 +219,7 @@ gpb::VectorXd numbers(const Rcpp::List& list, const char* name) {
 
 // A column per parameter.
 std::vector<gpb::ParameterPrior> priors_from(const Rcpp::List& list) {
-  const Eigen::MatrixXd priors = Rcpp::as<Eigen::MatrixXd>(list["priors"]);
+  const Eigen::MatrixXd priors = Rcpp::as<Eigen::MatrixXd>(gpb::required(list, "priors"));
   std::vector<gpb::ParameterPrior> out;
   for (Eigen::Index p = 0; p < priors.cols(); ++p) {
     out.push_back({priors(0, p), priors(1, p), priors(2, p), priors(3, p), priors(4, p), priors(5, p)});
@@ -242,19 +240,19 @@ gpb::FitProblem problem_from_list(const Rcpp::List& list) {
   problem.likely_lower = numbers(list, "likely_lower");
   problem.likely_upper = numbers(list, "likely_upper");
   problem.priors = priors_from(list);
-  problem.scale = indices_from(list["scale"]);
-  problem.single_variance = Rcpp::as<bool>(list["single_variance"]);
-  problem.starts = Rcpp::as<int>(list["starts"]);
-  problem.resumes = Rcpp::as<bool>(list["resumes"]);
+  problem.scale = indices_from(gpb::required(list, "scale"));
+  problem.single_variance = Rcpp::as<bool>(gpb::required(list, "single_variance"));
+  problem.starts = Rcpp::as<int>(gpb::required(list, "starts"));
+  problem.resumes = Rcpp::as<bool>(gpb::required(list, "resumes"));
   return problem;
 }
 
 // From the list of fit_plan() in R.
 gpb::FitPlan plan_from_list(const Rcpp::List& list) {
   gpb::FitPlan plan;
-  const auto units = Rcpp::as<std::vector<int>>(list["unit"]);
-  const Rcpp::List inputs = list["inputs"];
-  const Eigen::MatrixXd factors = Rcpp::as<Eigen::MatrixXd>(list["factors"]);
+  const auto units = Rcpp::as<std::vector<int>>(gpb::required(list, "unit"));
+  const Rcpp::List inputs = gpb::required(list, "inputs");
+  const Eigen::MatrixXd factors = Rcpp::as<Eigen::MatrixXd>(gpb::required(list, "factors"));
   for (std::size_t p = 0; p < units.size(); ++p) {
     const auto at = static_cast<Eigen::Index>(p);
     plan.ranges.push_back({static_cast<gpb::ParameterRange::Unit>(units[p]),
@@ -263,12 +261,13 @@ gpb::FitPlan plan_from_list(const Rcpp::List& list) {
   }
   plan.lower = numbers(list, "lower");
   plan.upper = numbers(list, "upper");
-  for (const int flag : Rcpp::as<std::vector<int>>(list["at_most_one"])) plan.at_most_one.push_back(flag != 0);
+  const auto at_most_one = Rcpp::as<std::vector<int>>(gpb::required(list, "at_most_one"));
+  for (const int flag : at_most_one) plan.at_most_one.push_back(flag != 0);
   plan.priors = priors_from(list);
-  plan.scale = indices_from(list["scale"]);
-  plan.single_variance = Rcpp::as<bool>(list["single_variance"]);
-  plan.fix_noise = Rcpp::as<bool>(list["fix_noise"]);
-  plan.starts = Rcpp::as<int>(list["starts"]);
+  plan.scale = indices_from(gpb::required(list, "scale"));
+  plan.single_variance = Rcpp::as<bool>(gpb::required(list, "single_variance"));
+  plan.fix_noise = Rcpp::as<bool>(gpb::required(list, "fix_noise"));
+  plan.starts = Rcpp::as<int>(gpb::required(list, "starts"));
   return plan;
 }
 
@@ -294,9 +293,8 @@ gpb::Fit::Minimizers minimizers_of(int iterations) {
 Rcpp::List cpp_fit_ranges(const Rcpp::List& plan, const Eigen::VectorXd& start, const Eigen::MatrixXd& x,
                           double spread, bool fix_noise) {
   const gpb::FitProblem found = gpb::problem_of(plan_from_list(plan), start, x, spread, fix_noise);
-  using Rcpp::_;
-  return Rcpp::List::create(_["start"] = found.start, _["lower"] = found.lower, _["upper"] = found.upper,
-                            _["likely_lower"] = found.likely_lower, _["likely_upper"] = found.likely_upper);
+  return gpb::named_list("start", found.start, "lower", found.lower, "upper", found.upper,
+                         "likely_lower", found.likely_lower, "likely_upper", found.likely_upper);
 }
 
 // own_noise: the separate noise variance of each observation, NA for none; of length 0 if there are none.
@@ -307,12 +305,10 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
   const gpb::FitResult found =
       gpb::fit_parameters(*gpb::kernel_from_list(kernel), {x, y, own_noise}, fit_mean,
                           problem_from_list(problem), minimizers_of(iterations), iterations);
-  return Rcpp::List::create(
-      Rcpp::Named("parameters") = found.parameters, Rcpp::Named("mean") = found.mean,
-      Rcpp::Named("log_likelihood") = found.log_likelihood,
-      Rcpp::Named("objective") = found.objective, Rcpp::Named("converged") = found.converged,
-      Rcpp::Named("evaluations") = static_cast<double>(found.evaluations),
-      Rcpp::Named("points") = static_cast<double>(found.points), Rcpp::Named("exact") = found.exact);
+  return gpb::named_list("parameters", found.parameters, "mean", found.mean, "log_likelihood", found.log_likelihood,
+                         "objective", found.objective, "converged", found.converged,
+                         "evaluations", static_cast<double>(found.evaluations),
+                         "points", static_cast<double>(found.points), "exact", found.exact);
 }
 
 namespace {
@@ -350,7 +346,7 @@ gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
 
 gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean) {
   BanditHandle bandit(handle);
-  if (!bandit->known().likelihood()) throw std::invalid_argument("the rewards have Gaussian noise");
+  if (!bandit->known().likelihood()) gpb::throw_invalid("the rewards have Gaussian noise");
   return gpb::LatentEvidence(*gpb::kernel_from_list(kernel), latent_measurements(*bandit),
                              bandit->known().likelihood(), fit_mean);
 }
@@ -363,24 +359,22 @@ Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, 
   gpb::LatentEvidence evidence = latent_evidence(handle, kernel, fit_mean);
   gpb::Fit fit(evidence, problem_from_list(problem), minimizers_of(iterations), iterations);
   fit.explore();
-  return Rcpp::List::create(Rcpp::Named("parameters") = fit.best().parameters,
-                            Rcpp::Named("log_likelihood") = fit.best().log_likelihood,
-                            Rcpp::Named("objective") = fit.best().objective,
-                            Rcpp::Named("converged") = fit.best().converged);
+  return gpb::named_list("parameters", fit.best().parameters, "log_likelihood", fit.best().log_likelihood,
+                         "objective", fit.best().objective, "converged", fit.best().converged);
 }
 
 gpb::VaryingEvidence varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
                                       const Rcpp::List& measurements, bool fit_mean) {
   return gpb::VaryingEvidence(*gpb::kernel_from_list(kernel), *gpb::kernel_from_list(noise_kernel), variance - 1,
-                              {Rcpp::as<Eigen::MatrixXd>(measurements["x"]), numbers(measurements, "count"),
-                               numbers(measurements, "average"), numbers(measurements, "spread")},
+                              {Rcpp::as<Eigen::MatrixXd>(gpb::required(measurements, "x")),
+                               numbers(measurements, "count"), numbers(measurements, "average"),
+                               numbers(measurements, "spread")},
                               fit_mean);
 }
 
 Rcpp::List varying_list(const gpb::VaryingNoise& found, double value) {
-  return Rcpp::List::create(Rcpp::Named("weights") = found.weights, Rcpp::Named("level") = found.level,
-                            Rcpp::Named("log_noise") = found.log_noise, Rcpp::Named("mean") = found.mean,
-                            Rcpp::Named("likelihood") = found.likelihood, Rcpp::Named("value") = value);
+  return gpb::named_list("weights", found.weights, "level", found.level, "log_noise", found.log_noise,
+                         "mean", found.mean, "likelihood", found.likelihood, "value", value);
 }
 
 // The maximum of the penalised likelihood of heteroscedastic noise (VaryingEvidence), from the start of `problem`.
@@ -413,16 +407,12 @@ Rcpp::List average_to_list(const gpb::ModelAverage& found) {
     weight[k] = one.weight;
     kernel[k] = static_cast<int>(one.kernel) + 1;
   }
-  return Rcpp::List::create(Rcpp::Named("kernel") = kernel, Rcpp::Named("parameters") = parameters,
-                            Rcpp::Named("mean") = mean, Rcpp::Named("weight") = weight,
-                            Rcpp::Named("best") = found.best.parameters,
-                            Rcpp::Named("best_mean") = found.best.mean,
-                            Rcpp::Named("best_kernel") = static_cast<int>(found.best_kernel) + 1,
-                            Rcpp::Named("modes") = static_cast<double>(found.modes),
-                            Rcpp::Named("effective") = found.effective,
-                            Rcpp::Named("evaluations") = static_cast<double>(found.best.evaluations),
-                            Rcpp::Named("points") = static_cast<double>(found.best.points),
-                            Rcpp::Named("exact") = found.best.exact);
+  return gpb::named_list("kernel", kernel, "parameters", parameters, "mean", mean, "weight", weight,
+                         "best", found.best.parameters, "best_mean", found.best.mean,
+                         "best_kernel", static_cast<int>(found.best_kernel) + 1,
+                         "modes", static_cast<double>(found.modes), "effective", found.effective,
+                         "evaluations", static_cast<double>(found.best.evaluations),
+                         "points", static_cast<double>(found.best.points), "exact", found.best.exact);
 }
 
 // Additional starts of one kernel's local searches: earlier models (`before`, a row each), and the middle of the likely
@@ -451,8 +441,8 @@ gpb::ModelAverage average_of(const Rcpp::List& kernels, const gpb::Measurements&
                              const gpb::FitProblem& problem, int iterations, const Rcpp::List& average,
                              double spread) {
   const Eigen::VectorXd log_prior = numbers(average, "log_prior");
-  const Rcpp::List before = average["before"];
-  const auto goes_on = Rcpp::as<std::vector<int>>(average["goes_on"]);
+  const Rcpp::List before = gpb::required(average, "before");
+  const auto goes_on = Rcpp::as<std::vector<int>>(gpb::required(average, "goes_on"));
   std::vector<gpb::AveragedKernel> averaged;
   for (R_xlen_t k = 0; k < kernels.size(); ++k) {
     averaged.push_back({gpb::kernel_from_list(kernels[k]),
@@ -461,7 +451,7 @@ gpb::ModelAverage average_of(const Rcpp::List& kernels, const gpb::Measurements&
                         log_prior[k]});
   }
   return gpb::average_models(averaged, measurements, fit_mean,
-                             {problem, numbers(average, "unit"), Rcpp::as<int>(average["count"])},
+                             {problem, numbers(average, "unit"), Rcpp::as<int>(gpb::required(average, "count"))},
                              minimizers_of(iterations), iterations);
 }
 
@@ -501,10 +491,11 @@ struct RefitData {
 RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& known, const Rcpp::List& plan,
                      const Eigen::VectorXd& prior_mean) {
   const auto n = static_cast<Eigen::Index>(known.id.size());
-  if (n < 2) throw std::invalid_argument("there are fewer than two observations");
+  if (n < 2) gpb::throw_invalid("there are fewer than two observations");
   RefitData out;
   out.measurements.X =
-      gpb::points_of(bandit, known.id, Rcpp::as<int>(plan["columns"]), Rcpp::as<bool>(plan["numbered"]));
+      gpb::points_of(bandit, known.id, Rcpp::as<int>(gpb::required(plan, "columns")),
+                     Rcpp::as<bool>(gpb::required(plan, "numbered")));
   Eigen::VectorXd& y = out.measurements.y;
   y.resize(n);
   bool owned = false;
@@ -514,7 +505,7 @@ RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& kn
                         : prior_mean.size() == 1 ? prior_mean[0]
                                                  : prior_mean[bandit.state().query(known.id[k]).point.arm];
     y[i] = known.value[k] - mean;
-    if (!(std::abs(y[i]) <= gpb::kLargest)) throw std::invalid_argument("a value is too large to be fitted");
+    if (!(std::abs(y[i]) <= gpb::kLargest)) gpb::throw_invalid("a value is too large to be fitted");
     owned = owned || !std::isnan(known.noise_var[k]);
   }
   if (owned) out.measurements.own_noise = Eigen::Map<const Eigen::VectorXd>(known.noise_var.data(), n);
@@ -523,7 +514,7 @@ RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& kn
   out.spread = gpb::exact_mean(n, [&](gpb::Index i) { return (y[i] - out.centre) * (y[i] - out.centre); });
   // (Variances are looked for from 1e-8 to 1e7 times this, and must be numbers that a kernel may have.)
   if (out.spread != 0.0 && !(out.spread >= 1e8 / gpb::kLargest && out.spread <= gpb::kLargest / 1e7)) {
-    throw std::invalid_argument("the rewards' spread is too large, or too small, to be fitted");
+    gpb::throw_invalid("the rewards' spread is too large, or too small, to be fitted");
   }
   out.log_slope = known.log_slope;
   out.log_slopes = known.log_slopes;
@@ -591,19 +582,18 @@ bool resumes(const gpb::Measurements& measurements, double since_refit) {
 }
 
 Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp::List& asked) {
-  using Rcpp::_;
   const Eigen::VectorXd start = numbers(asked, "start");
-  const int iterations = Rcpp::as<int>(plan["iterations"]);
+  const int iterations = Rcpp::as<int>(gpb::required(plan, "iterations"));
   if (gpb::is_constant(data.measurements.y, data.spread)) {
-    return Rcpp::List::create(_["values"] = start, _["mean"] = data.centre, _["constant"] = true);
+    return gpb::named_list("values", start, "mean", data.centre, "constant", true);
   }
   gpb::FitPlan fit = plan_from_list(plan);
-  if (Rcpp::as<bool>(asked["local_searches"])) fit.starts = 1;
+  if (Rcpp::as<bool>(gpb::required(asked, "local_searches"))) fit.starts = 1;
   gpb::FitProblem problem = gpb::problem_of(fit, start, data.measurements.X, data.spread,
                                                   has_own_noise_only(data.measurements.own_noise));
   const gpb::Measurements measurements = centred(data);
   problem.resumes = resumes(measurements, number_of(asked, "since_refit"));
-  const Rcpp::List kernels = plan["kernels"];
+  const Rcpp::List kernels = gpb::required(plan, "kernels");
   const SEXP average = gpb::element(asked, "average");
   if (!Rf_isNull(average)) {
     const gpb::ModelAverage averaged = average_of(kernels, measurements, data.fits_mean, problem, iterations,
@@ -614,16 +604,15 @@ Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp
     out["many"] = averaged.best.points > gpb::kFewPoints;
     return out;
   }
-  const int kernel = Rcpp::as<int>(asked["kernel"]) - 1;
+  const int kernel = Rcpp::as<int>(gpb::required(asked, "kernel")) - 1;
   const gpb::KernelPtr model = gpb::kernel_from_list(kernels[kernel]);
   const gpb::FitResult found = gpb::fit_parameters(*model, measurements, data.fits_mean, problem,
                                                    minimizers_of(iterations), iterations);
-  if (!is_finite(found)) throw std::runtime_error("the likelihood is not finite");
-  return Rcpp::List::create(_["values"] = values_at(found.parameters, problem, start),
-                            _["mean"] = data.centre + found.mean,
-                            _["compared"] = compared_density(data, *model, found), _["constant"] = false,
-                            _["points"] = static_cast<double>(found.points), _["exact"] = found.exact,
-                            _["many"] = found.points > gpb::kFewPoints);
+  if (!is_finite(found)) gpb::throw_runtime("the likelihood is not finite");
+  return gpb::named_list("values", values_at(found.parameters, problem, start), "mean", data.centre + found.mean,
+                         "compared", compared_density(data, *model, found), "constant", false,
+                         "points", static_cast<double>(found.points), "exact", found.exact,
+                         "many", found.points > gpb::kFewPoints);
 }
 
 }  // namespace
@@ -637,10 +626,12 @@ SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked
   const BanditHandle bandit(handle);
   const Eigen::VectorXd start = numbers(asked, "start");
   const gpb::KnownMeasurements known = gpb::known_measurements_of(
-      *bandit, Rcpp::as<int>(plan["outcome"]) - 1, transform_from(gpb::element(asked, "map")), start[start.size() - 1]);
+      *bandit, Rcpp::as<int>(gpb::required(plan, "outcome")) - 1, transform_from(gpb::element(asked, "map")),
+      start[start.size() - 1]);
   if (!(known.rewards >= number_of(plan, "minimum"))) return Rf_ScalarLogical(FALSE);
   const RefitData data = refit_data(*bandit, known, plan, numbers(asked, "mean"));
-  const bool some = Rcpp::as<bool>(asked["local_searches"]) && data.measurements.y.size() > kMostCompared;
+  const bool some =
+      Rcpp::as<bool>(gpb::required(asked, "local_searches")) && data.measurements.y.size() > kMostCompared;
   return fit_to_list(some ? compared_part(data) : data, plan, asked);
 }
 
@@ -651,7 +642,8 @@ SEXP cpp_bandit_has_many_points(SEXP handle, const std::vector<gpb::Index>& ids,
   if (!is_ready(handle)) return R_NilValue;
   const BanditHandle bandit(handle);
   const gpb::Points points =
-      gpb::points_of(*bandit, ids, Rcpp::as<int>(plan["columns"]), Rcpp::as<bool>(plan["numbered"]));
+      gpb::points_of(*bandit, ids, Rcpp::as<int>(gpb::required(plan, "columns")),
+                     Rcpp::as<bool>(gpb::required(plan, "numbered")));
   return Rf_ScalarLogical(gpb::count_points(points) > gpb::kFewPoints);
 }
 
@@ -663,10 +655,9 @@ Rcpp::List cpp_bandit_measurements(SEXP handle, int outcome, SEXP map, double us
   BanditHandle bandit(handle);
   gpb::KnownMeasurements known = gpb::known_measurements_of(*bandit, outcome - 1, transform_from(map), usual);
   for (double& one : known.noise_var) one = or_na(one);
-  using Rcpp::_;
-  return Rcpp::List::create(_["id"] = std::vector<int>(known.id.begin(), known.id.end()), _["reward"] = known.reward,
-                            _["value"] = known.value, _["noise_var"] = known.noise_var, _["slope"] = known.slope,
-                            _["log_slope"] = known.log_slope, _["rewards"] = known.rewards);
+  return gpb::named_list("id", std::vector<int>(known.id.begin(), known.id.end()), "reward", known.reward,
+                         "value", known.value, "noise_var", known.noise_var, "slope", known.slope,
+                         "log_slope", known.log_slope, "rewards", known.rewards);
 }
 
 // ---- information --------------------------------------------------------------------------------
@@ -710,7 +701,7 @@ double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& tim
   Eigen::MatrixXd system = gpb::scaled_both((times / noise_var).cwiseSqrt(), K);
   gpb::add_to_diagonal(system, 1.0);
   if (!gpb::cholesky(system)) {
-    throw std::invalid_argument("I + K / noise_var is not positive definite: the covariance is indefinite");
+    gpb::throw_invalid("I + K / noise_var is not positive definite: the covariance is indefinite");
   }
   return system.diagonal().array().log().sum();
 }
@@ -769,8 +760,8 @@ double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                             const Eigen::VectorXd& y, double ridge,
                             const Rcpp::List& domain) {
   const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
-  if (Rcpp::as<std::string>(domain["kind"]) == "points") {
-    return gpb::change_statistic(*k, x, y, ridge, Rcpp::as<Eigen::MatrixXd>(domain["points"]));
+  if (Rcpp::as<std::string>(gpb::required(domain, "kind")) == "points") {
+    return gpb::change_statistic(*k, x, y, ridge, Rcpp::as<Eigen::MatrixXd>(gpb::required(domain, "points")));
   }
   return gpb::change_statistic(*k, x, y, ridge, *gpb::make_averaging(gpb::RSettings(domain), k));
 }
@@ -812,13 +803,13 @@ Eigen::VectorXd cpp_local_search(const Eigen::VectorXd& u, const Rcpp::Function&
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector& names,
                        SEXP rows) {
-  if (names.size() != x.ncol()) throw std::invalid_argument("the number of names must be the number of columns");
+  if (names.size() != x.ncol()) gpb::throw_invalid("the number of names must be the number of columns");
   const bool all = Rf_isNull(rows);
   const Rcpp::IntegerVector wanted(all ? Rf_allocVector(INTSXP, 0) : rows);
   const R_xlen_t n = all ? x.nrow() : wanted.size();
   for (const int row : wanted) {
     if (row == NA_INTEGER || (row >= 1 && row <= x.nrow())) continue;
-    throw std::invalid_argument("a matrix has no such row");
+    gpb::throw_invalid("a matrix has no such row");
   }
   Rcpp::List out(x.ncol());
   for (int j = 0; j < x.ncol(); ++j) {
@@ -886,7 +877,7 @@ Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVecto
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(d);
   std::vector<R_xlen_t> last(static_cast<std::size_t>(d), -1);
   for (R_xlen_t k = 0; k < y.size(); ++k) {
-    if (point[k] < 0 || point[k] >= d) throw std::invalid_argument("a point that does not exist");
+    if (point[k] < 0 || point[k] >= d) gpb::throw_invalid("a point that does not exist");
     last[static_cast<std::size_t>(point[k])] = k;
   }
   Eigen::Index ahead = d;
@@ -942,8 +933,8 @@ class GivenNumbers final : public gpb::Rng {
  public:
   explicit GivenNumbers(const Eigen::VectorXd& numbers) : numbers_(numbers) {}
   double uniform() override { return numbers_[next_++ % numbers_.size()]; }
-  double normal() override { throw std::logic_error("seeds are uniform"); }
-  Eigen::Index index(Eigen::Index) override { throw std::logic_error("seeds are uniform"); }
+  double normal() override { gpb::throw_logic("seeds are uniform"); }
+  Eigen::Index index(Eigen::Index) override { gpb::throw_logic("seeds are uniform"); }
 
  private:
   Eigen::VectorXd numbers_;
@@ -965,9 +956,8 @@ Rcpp::List cpp_polytope(const Rcpp::List& rules, const Rcpp::List& box, int coun
   GivenNumbers seeds(seed);
   gpb::StreamRng stream(seeds);
   const bool draw = count > 0 && region.found();
-  return Rcpp::List::create(Rcpp::_["empty"] = region.empty(), Rcpp::_["found"] = region.found(),
-                            Rcpp::_["corners"] = region.corners(),
-                            Rcpp::_["points"] = draw ? region.points(count, stream) : Eigen::MatrixXd());
+  return gpb::named_list("empty", region.empty(), "found", region.found(), "corners", region.corners(),
+                         "points", draw ? region.points(count, stream) : Eigen::MatrixXd());
 }
 
 // Changes of integers that keep one of the sums, a row each.
@@ -1010,6 +1000,41 @@ SEXP wrap(const Eigen::MatrixXd& x) {
 
 namespace gpb {
 
+// ---- R's lists ----------------------------------------------------------------------------------
+
+// The place of a name in a list, -1 without it.
+static R_xlen_t where(SEXP list, SEXP name) {
+  const SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t k = 0; k < Rf_xlength(names); ++k) {
+    if (STRING_ELT(names, k) == name) return k;
+  }
+  return -1;
+}
+
+SEXP element(SEXP list, SEXP name) {
+  const R_xlen_t at = where(list, name);
+  return at < 0 ? R_NilValue : VECTOR_ELT(list, at);
+}
+
+SEXP element(SEXP list, const char* name) { return element(list, PRINTNAME(Rf_install(name))); }
+
+SEXP required(SEXP list, const char* name) {
+  const R_xlen_t at = where(list, PRINTNAME(Rf_install(name)));
+  if (at < 0) throw_invalid(std::string("a list has no ") + name);
+  return VECTOR_ELT(list, at);
+}
+
+Rcpp::List empty_list(R_xlen_t n) {
+  Rcpp::List out(n);
+  out.attr("names") = Rcpp::CharacterVector(n);
+  return out;
+}
+
+void put(const Rcpp::List& list, R_xlen_t at, const char* name, SEXP value) {
+  SET_VECTOR_ELT(list, at, value);
+  SET_STRING_ELT(Rf_getAttrib(list, R_NamesSymbol), at, Rf_mkChar(name));
+}
+
 // ---- errors of entry points ---------------------------------------------------------------------
 
 // The same handlers as in Rcpp's END_RCPP. Conditions stay protected until R's error unwinds the stack.
@@ -1039,12 +1064,13 @@ void report(const Failure& failure) {
 // ---- settings -----------------------------------------------------------------------------------
 
 bool RSettings::has(const char* name) const {
-  return list_.containsElementNamed(name) && !Rf_isNull(list_[name]);
+  return !Rf_isNull(element(list_, name));
 }
 
 SEXP RSettings::value(const char* name) const {
-  if (!has(name)) throw std::invalid_argument(std::string("a setting is missing: ") + name);
-  return list_[name];
+  const SEXP out = element(list_, name);
+  if (Rf_isNull(out)) throw_invalid(std::string("a setting is missing: ") + name);
+  return out;
 }
 
 double RSettings::number(const char* name) const { return Rcpp::as<double>(value(name)); }
@@ -1099,7 +1125,8 @@ Settings::Settle RSettings::settle(const char* name) const {
   const RFunction f = r_function(name);
   return [f](const MatrixXd& points) {
     const Rcpp::List reported(f(points));
-    return std::make_pair(Rcpp::as<MatrixXd>(reported["inputs"]), Rcpp::as<MatrixXd>(reported["excess"]));
+    return std::make_pair(Rcpp::as<MatrixXd>(required(reported, "inputs")),
+                          Rcpp::as<MatrixXd>(required(reported, "excess")));
   };
 }
 

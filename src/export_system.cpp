@@ -34,8 +34,10 @@
 #include <Rcpp/Lightest>
 
 #include "base/checksum.h"
+#include "base/failures.h"
 #include "base/json.h"
 #include "r_journal_file.h"
+#include "r_lists.h"
 #include "r_serialised.h"
 
 // ---- the system ---------------------------------------------------------------------------------
@@ -49,7 +51,7 @@ using Size = int;
 
 void start_sockets() {
   WSADATA about;
-  if (WSAStartup(MAKEWORD(2, 2), &about) != 0) throw std::runtime_error("no sockets here");
+  if (WSAStartup(MAKEWORD(2, 2), &about) != 0) gpb::throw_runtime("no sockets here");
 }
 
 void close_socket(Socket socket) { closesocket(socket); }
@@ -76,7 +78,7 @@ class Listener {
   Listener() {
     start_sockets();
     socket_ = ::socket(AF_INET, SOCK_STREAM, 0);
-    if (socket_ == kNone) throw std::runtime_error("no socket could be made");
+    if (socket_ == kNone) gpb::throw_runtime("no socket could be made");
     keep_from_children(socket_);
     sockaddr_in address;
     std::memset(&address, 0, sizeof(address));
@@ -87,7 +89,7 @@ class Listener {
     if (bind(socket_, any, size) != 0 || listen(socket_, 4) != 0 ||
         getsockname(socket_, any, &size) != 0) {
       close();
-      throw std::runtime_error("no port is free on 127.0.0.1");
+      gpb::throw_runtime("no port is free on 127.0.0.1");
     }
     port_ = ntohs(address.sin_port);
   }
@@ -174,7 +176,7 @@ bool say(int file, const std::string& words) {
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_listen_here() {
   Rcpp::XPtr<Listener> listener(new Listener(), true);
-  return Rcpp::List::create(Rcpp::_["listener"] = listener, Rcpp::_["port"] = listener->port());
+  return gpb::named_list("listener", listener, "port", listener->port());
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -228,7 +230,7 @@ Rcpp::RawVector cpp_random_bytes(int count) {
 #ifdef _WIN32
   for (unsigned char& byte : out) {
     unsigned int value = 0;
-    if (rand_s(&value) != 0) throw std::runtime_error("the system gives no random numbers");
+    if (rand_s(&value) != 0) gpb::throw_runtime("the system gives no random numbers");
     byte = static_cast<unsigned char>(value);
   }
 #else
@@ -236,7 +238,7 @@ Rcpp::RawVector cpp_random_bytes(int count) {
   const auto wanted = static_cast<std::size_t>(count);
   const std::size_t got = source == nullptr ? 0 : std::fread(RAW(out), 1, wanted, source);
   if (source != nullptr) std::fclose(source);
-  if (got != wanted) throw std::runtime_error("/dev/urandom gives no random numbers");
+  if (got != wanted) gpb::throw_runtime("/dev/urandom gives no random numbers");
 #endif
   return out;
 }
@@ -249,8 +251,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
   const int code = errno;  // before another call changes it
-  throw std::runtime_error("Cannot " + what + " the journal " + path + ": " + std::strerror(code) +
-                           ".");
+  gpb::throw_runtime("Cannot " + what + " the journal " + path + ": " + std::strerror(code) + ".");
 }
 
 enum class Use { read, write };
@@ -310,7 +311,7 @@ class File {
     if (!opened) fail("open", path_);
     try {
       if ((facts().st_mode & S_IFMT) != S_IFREG) {
-        throw std::runtime_error("Cannot use " + path_ + " as a journal: it is no regular file.");
+        gpb::throw_runtime("Cannot use " + path_ + " as a journal: it is no regular file.");
       }
       if (!when_free([&] { return try_lock(descriptor_, use); })) fail("lock", path_);
     } catch (...) {
@@ -370,9 +371,9 @@ class File {
     (void)to_disk(descriptor_);
     errno = code;
     if (undone) fail("write to", path_);
-    throw std::runtime_error("Cannot write to the journal " + path_ + ": " + std::strerror(code) +
-                             ". The file cannot be restored either: open_bandit() may find this "
-                             "change in it, which has not happened.");
+    gpb::throw_runtime("Cannot write to the journal " + path_ + ": " + std::strerror(code) +
+                       ". The file cannot be restored either: open_bandit() may find this "
+                       "change in it, which has not happened.");
   }
 
  private:
@@ -417,7 +418,7 @@ void directory_to_disk(const std::string& path) {
 }
 
 [[noreturn]] void fail_existing(const std::string& path) {
-  throw std::runtime_error("Cannot create the journal " + path + ": it exists.");
+  gpb::throw_runtime("Cannot create the journal " + path + ": it exists.");
 }
 
 // A file with one line that is not yet the journal; it is deleted with this object.
@@ -466,16 +467,15 @@ void write_first(const std::string& path, const std::string& line) {
 void write_first(const std::string& path, const std::string& line) {
   File file(path, Use::write, O_CREAT);
   if (file.size() > 0) {
-    throw std::runtime_error("Cannot create the journal " + path + ": it exists.");
+    gpb::throw_runtime("Cannot create the journal " + path + ": it exists.");
   }
   file.append(0, line);
 }
 #endif
 
 [[noreturn]] void fail_foreign(const std::string& path) {
-  throw std::runtime_error("The journal " + path + " is not as this bandit left it: another one "
-                           "writes to it. open_bandit() has its state, `$copy()` one without "
-                           "journal.");
+  gpb::throw_runtime("The journal " + path + " is not as this bandit left it: another one "
+                     "writes to it. open_bandit() has its state, `$copy()` one without journal.");
 }
 
 // Are these bytes after the last complete line an unfinished or damaged line, possibly with its rest?
@@ -557,17 +557,16 @@ JournalContents journal_read(const std::string& path) {
 namespace {
 
 Rcpp::List list_of(const gpb::JournalEnd& end) {
-  using Rcpp::_;
-  return Rcpp::List::create(_["size"] = end.size, _["line"] = end.line, _["open"] = end.open,
-                            _["checksum"] = static_cast<double>(end.checksum));
+  return gpb::named_list("size", end.size, "line", end.line, "open", end.open,
+                         "checksum", static_cast<double>(end.checksum));
 }
 
 gpb::JournalEnd end_of(const Rcpp::List& list) {
   gpb::JournalEnd end;
-  end.size = Rcpp::as<double>(list["size"]);
-  end.line = Rcpp::as<double>(list["line"]);
-  end.open = Rcpp::as<bool>(list["open"]);
-  end.checksum = static_cast<std::uint32_t>(Rcpp::as<double>(list["checksum"]));
+  end.size = Rcpp::as<double>(gpb::required(list, "size"));
+  end.line = Rcpp::as<double>(gpb::required(list, "line"));
+  end.open = Rcpp::as<bool>(gpb::required(list, "open"));
+  end.checksum = static_cast<std::uint32_t>(Rcpp::as<double>(gpb::required(list, "checksum")));
   return end;
 }
 
@@ -576,7 +575,7 @@ constexpr char kDigits[] = "0123456789abcdef";
 int digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  throw std::invalid_argument("not a hexadecimal digit");
+  gpb::throw_invalid("not a hexadecimal digit");
 }
 
 }  // namespace
@@ -595,10 +594,8 @@ Rcpp::List cpp_journal_append(const std::string& path, const std::string& text,
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_journal_read(const std::string& path) {
   const gpb::JournalContents contents = gpb::journal_read(path);
-  using Rcpp::_;
-  return Rcpp::List::create(_["lines"] = Rcpp::wrap(contents.lines), _["end"] = list_of(contents.end),
-                            _["damaged"] = static_cast<double>(contents.damaged),
-                            _["damaged_last"] = contents.damaged_last);
+  return gpb::named_list("lines", contents.lines, "end", list_of(contents.end),
+                         "damaged", static_cast<double>(contents.damaged), "damaged_last", contents.damaged_last);
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -709,7 +706,7 @@ double number_of(const std::string& words) {
   } else if (gpb::read_number(words, number)) {
     return number;
   }
-  throw std::invalid_argument("a text is not a number");
+  gpb::throw_invalid("a text is not a number");
 }
 
 // A string that is not UTF-8, marked as such.

@@ -29,7 +29,7 @@ inline int or_na(gpb::Index number) { return or_na(static_cast<int>(number)); }
 inline double or_na(double value) { return std::isnan(value) ? NA_REAL : value; }
 
 inline void check_length(R_xlen_t length, R_xlen_t wanted) {
-  if (length != wanted) throw std::invalid_argument("columns of a table differ in length");
+  if (length != wanted) gpb::throw_invalid("columns of a table differ in length");
 }
 
 // Points in the form from R: `arm` has numbers (0-based; NA on a box), `context` has numbers of known contexts
@@ -37,7 +37,9 @@ inline void check_length(R_xlen_t length, R_xlen_t wanted) {
 class PointsFromR {
  public:
   explicit PointsFromR(const Rcpp::List& points)
-      : arm_(points["arm"]), context_(points["context"]), inputs_(points["inputs"]) {
+      : arm_(gpb::required(points, "arm")),
+        context_(gpb::required(points, "context")),
+        inputs_(gpb::required(points, "inputs")) {
     check_length(context_.size(), arm_.size());
     check_length(inputs_.nrow(), arm_.size());
   }
@@ -58,8 +60,11 @@ class PointsFromR {
 class ReportFromR {
  public:
   ReportFromR(const Rcpp::List& columns, R_xlen_t length)
-      : noise_var_(columns["noise_var"]), size_(columns["size"]), spread_(columns["spread"]),
-        other_(columns["other"]), outcome_(columns["outcome"]) {
+      : noise_var_(gpb::required(columns, "noise_var")),
+        size_(gpb::required(columns, "size")),
+        spread_(gpb::required(columns, "spread")),
+        other_(gpb::required(columns, "other")),
+        outcome_(gpb::required(columns, "outcome")) {
     for (const R_xlen_t one :
          {noise_var_.size(), size_.size(), spread_.size(), other_.size(), outcome_.size()}) {
       check_length(one, length);
@@ -118,7 +123,7 @@ class BanditHandle {
 
  protected:
   static SEXP checked(SEXP handle) {
-    if (!is_held_bandit(handle)) throw std::invalid_argument("this is no bandit's handle");
+    if (!is_held_bandit(handle)) gpb::throw_invalid("this is no bandit's handle");
     return handle;
   }
   Rcpp::XPtr<HeldBandit> held_;
@@ -129,7 +134,7 @@ class BanditHandle {
 class BanditDelta : public BanditHandle {
  public:
   explicit BanditDelta(SEXP handle) : BanditHandle(handle) {
-    if (held_->changing) throw std::logic_error("this bandit is in the middle of a change");
+    if (held_->changing) gpb::throw_logic("this bandit is in the middle of a change");
     held_->changing = true;
     was_in_step_ = held_->in_step;
     held_->in_step = false;

@@ -66,7 +66,7 @@ class RFunction {
   template <typename Numbers, typename... Arguments>
   Numbers numbers(const Arguments&... arguments) const {
     const Rcpp::Shield<SEXP> out((*this)(arguments...));
-    if (!Rf_isNumeric(out)) throw std::invalid_argument("a function returned a value that is not numeric");
+    if (!Rf_isNumeric(out)) gpb::throw_invalid("a function returned a value that is not numeric");
     return Rcpp::as<Numbers>(out);
   }
 

@@ -157,6 +157,62 @@ test_that("constraints that are not linear, and conditional inputs, still count"
   expect_identical(anyDuplicated(x), 0L)
 })
 
+# Inputs x1 to xk exist for rule "a" and y1 to yk for "b"; each sum is at most `upper`.
+conditional_simplices <- function(k, upper = c(1, 1)) {
+  of <- function(name, rule) {
+    when <- stats::as.formula(sprintf("~ rule == '%s'", rule))
+    stats::setNames(rep(list(param_real(0, 1, when = when)), k), paste0(name, seq_len(k)))
+  }
+  sum <- function(name, most) sprintf("%s <= %g", paste0(name, seq_len(k), collapse = " + "), most)
+  where <- stats::as.formula(paste("~", sum("x", upper[1]), "&", sum("y", upper[2])))
+  do.call(search_space, c(list(rule = c("a", "b")), of("x", "a"), of("y", "b"), list(where = where)))
+}
+
+test_that("constraints on conditional inputs are solved for each set of inputs that exist together", {
+  space <- conditional_simplices(7)
+  set.seed(6)
+  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 2000))
+  expect_identical(is.na(x$x1), x$rule == "b")
+  expect_gt(stats::chisq.test(table(x$rule))$p.value, 1e-4)
+  # Uniform in a simplex: each input has the distribution Beta(1, 7).
+  expect_moments(as.matrix(x[x$rule == "a", paste0("x", 1:7)]), 1 / 8, 7 / 8^2 / 9)
+  expect_moments(as.matrix(x[x$rule == "b", paste0("y", 1:7)]), 1 / 8, 7 / 8^2 / 9)
+  # The core's draws.
+  b <- gp_bandit(space, kernel_se(1), 0.01, policy_uniform())
+  q <- b$suggest(60)
+  expect_true(all(table(q$rule) >= 10))
+  expect_identical(anyDuplicated(q[c("x1", "y1")]), 0L)
+  expect_true(all(rowSums(q[paste0("x", 1:7)], na.rm = TRUE) <= 1 & rowSums(q[paste0("y", 1:7)], na.rm = TRUE) <= 1))
+})
+
+test_that("a narrow set of conditional inputs keeps its share of a design, and the search finds its optimum", {
+  # Rule "a" has all of its box, "b" a part in 40,320.
+  space <- conditional_simplices(8, c(8, 1))
+  set.seed(7)
+  x <- gpbandits:::user_inputs(space, gpbandits:::design_points(space, 40))
+  expect_identical(as.vector(table(x$rule)), c(20L, 20L))
+  y <- as.matrix(x[x$rule == "b", paste0("y", 1:8)])
+  expect_true(all(rowSums(y) <= 1))
+  expect_identical(anyDuplicated(y), 0L)
+  # The best point is the vertex y1 = 1.
+  reward <- function(p) ifelse(p$rule == "b", 2 * p$y1 + p$y2 - p$y3, 0.5)
+  expect_equal(bandit_problem(space, reward)$optimum, 2, tolerance = 1e-6)
+})
+
+test_that("sums of conditional integers are solved, and searched along the sum", {
+  whole <- function(...) param_integer(0, 300, ...)
+  space <- search_space(rule = c("a", "b"), m = whole(), n = whole(when = ~ rule == "b"),
+                        k = whole(when = ~ rule == "b"), where = ~ m + n + k == 300)
+  set.seed(8)
+  x <- gpbandits:::user_inputs(space, gpbandits:::design_points(space, 30))
+  expect_identical(as.vector(table(x$rule)), c(15L, 15L))
+  expect_true(all(x$m + x$n + x$k == 300, na.rm = TRUE))
+  reward <- function(p) ifelse(p$rule == "b", 1 - ((p$m - 31)^2 + (p$n - 217)^2 + (p$k - 52)^2) / 1e4, 0)
+  expect_identical(bandit_problem(space, reward)$optimum, 1)
+  expect_error(search_space(rule = c("a", "b"), m = whole(), n = whole(when = ~ rule == "b"),
+                            where = ~ m + n == 601 & m == 301), "no point", class = "gpbandits_error")
+})
+
 # ---- integers -------------------------------------------------------------------------
 
 # Chi-squared over all points that there are.

@@ -34,7 +34,7 @@ Bandit::~Bandit() = default;
 
 void Bandit::make_posteriors() {
   if (static_cast<Index>(model_state_.outcomes.size()) != state_.outcomes()) {
-    throw std::invalid_argument("the model state and the rules have different numbers of outcomes");
+    throw_invalid("the model state and the rules have different numbers of outcomes");
   }
   const std::vector<double> auxiliaries = model_state_.policy->auxiliaries();
   const Forgetting forgetting = model_state_.forgetting ? *model_state_.forgetting : state_.forgetting();
@@ -58,7 +58,7 @@ void Bandit::check_noise_of(Index outcome, double noise_var) const {
 void Bandit::check_own_noise(double reward, const Report& reported) const {
   if (!reported.own_noise() || std::isnan(reward)) return;
   if (reported.about() < 0 || reported.about() >= state_.outcomes()) {
-    throw std::invalid_argument("there is no such outcome");
+    throw_invalid("there is no such outcome");
   }
   const OutcomeModelState& outcome = model_state(reported.about());
   if (outcome.likelihood || (outcome.noise_field && std::isnan(reported.noise_var))) return;
@@ -178,7 +178,7 @@ void Bandit::refit(ModelState model_state) { exchange(model_state, EventKind::re
 
 void Bandit::add_arms(ModelState model_state) {
   if (!(model_state.outcomes.at(0).space->numbered_arms() > space().numbered_arms())) {
-    throw std::invalid_argument("there are no new arms");
+    throw_invalid("there are no new arms");
   }
   exchange(model_state, EventKind::arms);
 }
@@ -586,10 +586,9 @@ double Bandit::guarded(double width) const {
   const double guard = state_.pending().guard();
   if (std::isinf(guard)) return width;
   if (pending_information() > guard) {
-    throw std::invalid_argument("the pending queries carry " +
-                                std::to_string(pending_information()) +
-                                " nats of information, more than `guard` allows (" +
-                                std::to_string(guard) + "): a reward must be observed first");
+    throw_invalid("the pending queries carry " + std::to_string(pending_information()) +
+                  " nats of information, more than `guard` allows (" +
+                  std::to_string(guard) + "): a reward must be observed first");
   }
   return std::exp(guard) * width;
 }
@@ -597,7 +596,7 @@ double Bandit::guarded(double width) const {
 void Bandit::check_eligible(const std::vector<char>& arms) const {
   const bool some = std::any_of(arms.begin(), arms.end(), [](char arm) { return arm != 0; });
   if (static_cast<Index>(arms.size()) == space().numbered_arms() && some) return;
-  throw std::invalid_argument("the eligible arms must be some of the bandit's");
+  throw_invalid("the eligible arms must be some of the bandit's");
 }
 
 Points Bandit::candidate_inputs(const Context& context) const {
@@ -621,7 +620,7 @@ void Bandit::narrow_intervals(RunningIntervals& intervals, const Round& round) c
 
 RunningIntervals Bandit::intervals(const Context& context) {
   if (!model_state_.policy->keeps_intervals()) {
-    throw std::invalid_argument("this policy keeps no running intervals");
+    throw_invalid("this policy keeps no running intervals");
   }
   Round now = round(context);
   now.width = model_state_.policy->width(now);
@@ -786,7 +785,7 @@ namespace {
 Forgotten forgotten_by(const Event& event) {
   const double rounds = event.reported.size;
   if (event.id != 0 || !(rounds >= 1.0 && rounds <= kLargest) || rounds != std::floor(rounds)) {
-    throw std::invalid_argument("a checkpoint without rounds");
+    throw_invalid("a checkpoint without rounds");
   }
   return {static_cast<Index>(std::min(rounds, 1e15)), event.reported.other};
 }
@@ -795,7 +794,7 @@ Forgotten forgotten_by(const Event& event) {
 
 bool Bandit::apply(Event event, Query* query) {
   const bool sums_up = event.kind == EventKind::given && !std::isnan(event.reward);
-  if (state_.lacks_sums() && !sums_up) throw std::invalid_argument("an incomplete checkpoint");
+  if (state_.lacks_sums() && !sums_up) throw_invalid("an incomplete checkpoint");
   bool alarm = false;
   const auto reward = [&] { alarm = state_.reward(event.id, event.reward, event.g, event.reported); };
   switch (event.kind) {
@@ -803,7 +802,7 @@ bool Bandit::apply(Event event, Query* query) {
     case EventKind::given:
       for (OutcomeModel& outcome_model : outcome_models_) outcome_model.asked(event.kind == EventKind::query);
       if (state_.ask(std::move(*query)) != event.id) {
-        throw std::invalid_argument("queries are not in the order of their ids");
+        throw_invalid("queries are not in the order of their ids");
       }
       if (event.kind == EventKind::given && !std::isnan(event.reward)) reward();
       break;
@@ -830,9 +829,9 @@ bool Bandit::apply(Event event, Query* query) {
       break;
     case EventKind::refit:
     case EventKind::arms:
-      throw std::logic_error("refits and new arms need their parameters");
+      throw_logic("refits and new arms need their parameters");
     default:
-      throw std::invalid_argument("unknown kind of event");
+      throw_invalid("unknown kind of event");
   }
   for (const Delta& change : state_.take_deltas()) follow(change);
   if (query) advance();

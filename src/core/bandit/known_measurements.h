@@ -48,7 +48,7 @@ inline void add(KnownMeasurements& to, Index id, double reward, const Report& re
 inline KnownMeasurements known_measurements_of(const Bandit& bandit, Index outcome,
                                                const std::optional<OutcomeTransform>& map, double usual) {
   const BanditState& state = bandit.state();
-  if (outcome < 0 || outcome >= state.outcomes()) throw std::invalid_argument("there is no such outcome");
+  if (outcome < 0 || outcome >= state.outcomes()) throw_invalid("there is no such outcome");
   KnownMeasurements out;
   for (const Query& query : state.queries()) {
     if (!state.is_known(query, outcome)) continue;

@@ -16,7 +16,7 @@ class NoiseField {
   NoiseField(KernelPtr kernel, Points points, VectorXd weights, double level, double least, double most)
       : kernel_(std::move(kernel)), points_(std::move(points)), weights_(std::move(weights)), level_(level),
         least_(least), most_(most) {
-    if (points_.rows() != weights_.size()) throw std::invalid_argument("points and weights of noise differ in number");
+    if (points_.rows() != weights_.size()) throw_invalid("points and weights of noise differ in number");
   }
   double at(const VectorXd& x) const {
     VectorXd cross(points_.rows());

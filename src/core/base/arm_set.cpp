@@ -1,8 +1,6 @@
 // Functions of arm_set.h: sets of arms, and their text in the log: "1-3,7" counts from 1.
 #include "base/arm_set.h"
 
-#include <stdexcept>
-
 namespace gpb {
 
 std::string arm_set_text(const std::vector<char>& arms) {
@@ -23,7 +21,7 @@ std::string arm_set_text(const std::vector<char>& arms) {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw std::invalid_argument("a query's eligible arms are not written as \"1-3,7\"");
+  throw_invalid("a query's eligible arms are not written as \"1-3,7\"");
 }
 
 }  // namespace

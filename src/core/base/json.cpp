@@ -1,18 +1,19 @@
 // Functions of json.h: a reader of JSON (RFC 8259) for untrusted text.
 #include "base/json.h"
 
+#include "base/ordering.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
 
 namespace gpb {
 
 namespace {
 
-[[noreturn]] void refuse(const char* why) { throw std::invalid_argument(why); }
+[[noreturn]] void refuse(const char* why) { throw_invalid(why); }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -147,9 +148,12 @@ class Reader {
     return out;
   }
 
-  static void check_names(std::vector<std::string> names) {
-    std::sort(names.begin(), names.end());
-    if (std::adjacent_find(names.begin(), names.end()) != names.end()) refuse("two members have one name");
+  static void check_names(const std::vector<std::string>& names) {
+    const auto name = [&](Index i) -> const std::string& { return names[static_cast<std::size_t>(i)]; };
+    const auto order = stable_order(static_cast<Index>(names.size()),
+                                    [&](Index a, Index b) { return name(a) < name(b); });
+    const auto alike = [&](Index a, Index b) { return name(a) == name(b); };
+    if (std::adjacent_find(order.begin(), order.end(), alike) != order.end()) refuse("two members have one name");
   }
 
   Json array() {

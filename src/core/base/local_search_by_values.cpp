@@ -4,7 +4,6 @@
 #include "base/multipliers.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace gpb {
 
@@ -50,7 +49,7 @@ class Lagrangian {
   MatrixXd asked(const MatrixXd& points) const {
     MatrixXd reported = ask_(points);
     if (reported.rows() != points.rows() || reported.cols() < 1) {
-      throw std::invalid_argument("the function of a local search returned values of the wrong size");
+      throw_invalid("the function of a local search returned values of the wrong size");
     }
     return reported;
   }

@@ -1,5 +1,4 @@
-// Functions of ordering.h: stable sorts by a single compiled sort of indices, which saves five kilobytes for each
-// further type.
+// Functions of ordering.h: sorts of indices.
 #include "base/ordering.h"
 
 #include <algorithm>
@@ -13,5 +12,7 @@ std::vector<Index> stable_order(Index n, const std::function<bool(Index, Index)>
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return earlier(a, b); });
   return order;
 }
+
+void sort_increasing(std::vector<Index>& indices) { std::sort(indices.begin(), indices.end()); }
 
 }  // namespace gpb

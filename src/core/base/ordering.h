@@ -1,4 +1,4 @@
-// Stable sorts by a single compiled sort of indices, which saves five kilobytes for each further type. Uses base/ only.
+// Sorts of indices, compiled once, and stable sorts by them: each further type would take five kilobytes. Uses base/.
 #ifndef GPB_ORDERING_H
 #define GPB_ORDERING_H
 
@@ -12,6 +12,8 @@ namespace gpb {
 
 // 0, ..., n - 1, sorted by `earlier`; equal ones keep their order.
 std::vector<Index> stable_order(Index n, const std::function<bool(Index, Index)>& earlier);
+
+void sort_increasing(std::vector<Index>& indices);
 
 template <class T, class Earlier>
 void put_in_order(std::vector<T>& items, const Earlier& earlier) {

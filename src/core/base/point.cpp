@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
 
 namespace gpb {
 
@@ -25,7 +24,7 @@ std::string offer_text(const Context& context) {
 namespace {
 
 [[noreturn]] void refuse_fixed() {
-  throw std::invalid_argument("a query's fixed inputs are not written as \"2=0.5,3=1\"");
+  throw_invalid("a query's fixed inputs are not written as \"2=0.5,3=1\"");
 }
 
 // Reads a number at `at`, which moves behind it.

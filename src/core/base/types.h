@@ -3,6 +3,7 @@
 #ifndef GPB_TYPES_H
 #define GPB_TYPES_H
 
+#include "base/failures.h"
 #include "base/vectors.h"
 #include <cstddef>
 #include <functional>

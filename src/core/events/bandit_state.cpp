@@ -2,6 +2,7 @@
 // and linalg/.
 #include "events/bandit_state.h"
 
+#include "base/ordering.h"
 #include "linalg/floors.h"
 
 #include <algorithm>
@@ -20,9 +21,9 @@ BanditState::BanditState(StateRules rules, const PointFacts& points)
     column.failures = sign;
     columns_.push_back(std::move(column));
   }
-  if (columns_.empty()) throw std::invalid_argument("a bandit needs an outcome");
+  if (columns_.empty()) throw_invalid("a bandit needs an outcome");
   if (outcomes() > 1 && (rules_.constraints || rules_.changes || rules_.pending->has_stand_in())) {
-    throw std::invalid_argument("several outcomes cannot be combined with changes, constraints or stand-ins");
+    throw_invalid("several outcomes cannot be combined with changes, constraints or stand-ins");
   }
 }
 
@@ -46,7 +47,7 @@ Status Query::whole_status() const {
 
 std::size_t BanditState::checked(Index id) const {
   if (id < 1 || id > rounds()) {
-    throw std::invalid_argument("there is no query of id " + std::to_string(id));
+    throw_invalid("there is no query of id " + std::to_string(id));
   }
   return static_cast<std::size_t>(id - 1);
 }
@@ -55,7 +56,7 @@ namespace {
 
 void check_reward(double reward) {
   if (!(std::abs(reward) <= kLargest)) {
-    throw std::invalid_argument("a reward must be a finite number, at most 1e150 in size");
+    throw_invalid("a reward must be a finite number, at most 1e150 in size");
   }
 }
 
@@ -65,11 +66,11 @@ bool is_back_to_usual(const Report& reported) { return reported.noise_var == 0.0
 void check_reported(const Report& reported) {
   const auto positive = [](double x) { return std::isnan(x) || (x > 0.0 && x <= kLargest); };
   if (!positive(reported.noise_var)) {
-    throw std::invalid_argument("a reward's noise variance must be a number > 0");
+    throw_invalid("a reward's noise variance must be a number > 0");
   }
-  if (!positive(reported.size)) throw std::invalid_argument("a reward's size must be a number > 0");
+  if (!positive(reported.size)) throw_invalid("a reward's size must be a number > 0");
   if (!std::isnan(reported.spread) && !(reported.spread >= 0.0 && reported.spread <= kLargest)) {
-    throw std::invalid_argument("the spread of several rewards must be a number >= 0");
+    throw_invalid("the spread of several rewards must be a number >= 0");
   }
 }
 
@@ -80,7 +81,7 @@ Forgetting BanditState::forgetting() const {
 }
 
 void BanditState::set_clock(double now) {
-  if (std::isinf(now)) throw std::invalid_argument("a time must be a finite number");
+  if (std::isinf(now)) throw_invalid("a time must be a finite number");
   clock_ = now;
   if (std::isnan(latest_) || now > latest_) latest_ = now;
 }
@@ -169,7 +170,7 @@ double BanditState::time_taken(Index id) const {
 // (An event of a bandit with one outcome may omit it.)
 Cell& BanditState::reported_cell(Index id, Index outcome) {
   Query& q = queries_[checked(id)];
-  if (outcome < 0 || outcome >= outcomes()) throw std::invalid_argument("there is no such outcome");
+  if (outcome < 0 || outcome >= outcomes()) throw_invalid("there is no such outcome");
   return q.cell(outcome);
 }
 
@@ -178,12 +179,12 @@ bool BanditState::reward(Index id, double reward, const VectorXd& g, const Repor
   Cell& cell = reported_cell(id, outcome);
   Query& q = queries_[checked(id)];
   if (cell.status != Status::pending && cell.status != Status::failed) {
-    throw std::invalid_argument("query " + std::to_string(id) + " is no longer pending");
+    throw_invalid("query " + std::to_string(id) + " is no longer pending");
   }
   check_reward(reward);
   const Index wanted = rules_.constraints ? rules_.constraints->count() : 0;
   if (g.size() != wanted || !(g.array().abs() <= kLargest).all()) {
-    throw std::invalid_argument("a reward needs a finite value for every constraint");
+    throw_invalid("a reward needs a finite value for every constraint");
   }
   check_reported(reported);
   if (rules_.ranks) checked(reported.other);
@@ -214,12 +215,12 @@ bool BanditState::reward(Index id, double reward, const VectorXd& g, const Repor
 
 // (Ids of the log are R integers, below 2^31.)
 void BanditState::begin_after(const Forgotten& forgotten) {
-  if (rounds() > 0 || forgotten_.rounds > 0) throw std::invalid_argument("a checkpoint among the events of a log");
+  if (rounds() > 0 || forgotten_.rounds > 0) throw_invalid("a checkpoint among the events of a log");
   const bool counts = forgotten.sums >= 0 && forgotten.rounds >= std::max<Index>(1, forgotten.sums);
-  if (!counts || forgotten.rounds > 0x7fffffff) throw std::invalid_argument("a checkpoint without rounds");
+  if (!counts || forgotten.rounds > 0x7fffffff) throw_invalid("a checkpoint without rounds");
   const bool sums_say_all = outcomes() == 1 && columns_[0].failures == 0 && !rules_.changes && !rules_.constraints &&
                             !rules_.ranks && !rules_.pending->has_stand_in() && rules_.clip == kInf;
-  if (!sums_say_all) throw std::invalid_argument("a checkpoint where rewards cannot be summed up");
+  if (!sums_say_all) throw_invalid("a checkpoint where rewards cannot be summed up");
   forgotten_ = forgotten;
   withdrawn_ = forgotten.rounds;  // note_sum() subtracts those that the sums include
 }
@@ -228,9 +229,9 @@ void BanditState::note_sum(const Report& reported) {
   const double size = reported.times();
   const bool whole = reported.size >= 1.0 && size == std::floor(size);  // false for NaN
   if (!std::isnan(reported.noise_var) || !(reported.spread >= 0.0) || !whole) {
-    throw std::invalid_argument("a checkpoint with an invalid sum");
+    throw_invalid("a checkpoint with an invalid sum");
   }
-  if (size > static_cast<double>(withdrawn_)) throw std::invalid_argument("a checkpoint of more rewards than rounds");
+  if (size > static_cast<double>(withdrawn_)) throw_invalid("a checkpoint of more rewards than rounds");
   withdrawn_ -= static_cast<Index>(size);
   columns_[0].known += static_cast<Index>(size) - 1;
 }
@@ -238,7 +239,7 @@ void BanditState::note_sum(const Report& reported) {
 // Does the other query already record this comparison?
 bool BanditState::echoes(Index id, Index other, Index outcome) const {
   if (other == 0) return false;
-  if (other == id) throw std::invalid_argument("a query cannot be compared with itself");
+  if (other == id) throw_invalid("a query cannot be compared with itself");
   const Cell& cell = queries_[checked(other)].cell(outcome);
   return cell.status == Status::known && cell.reported->other == id && !cell.echo;
 }
@@ -260,9 +261,8 @@ std::vector<Index> BanditState::ranked_with(Index id) const {
 // order is unknown.
 Ranking BanditState::ranking(Index id) const {
   Ranking out{ranked_with(id), 0};
-  std::sort(out.ids.begin(), out.ids.end());
-  std::stable_sort(out.ids.begin(), out.ids.end(),
-                   [this](Index a, Index b) { return query(a).reward > query(b).reward; });
+  sort_increasing(out.ids);
+  put_in_order(out.ids, [this](Index a, Index b) { return query(a).reward > query(b).reward; });
   const auto size = static_cast<Index>(out.ids.size());
   for (const Index one : out.ids) {
     const double reward = query(one).reward;
@@ -312,16 +312,16 @@ void BanditState::amend(Index id, double reward, const Report& reported) {
   Cell& cell = reported_cell(id, outcome);
   const Query& q = query(id);
   if (cell.status != Status::known && cell.status != Status::lost) {
-    throw std::invalid_argument("query " + std::to_string(id) + " has no reward to amend");
+    throw_invalid("query " + std::to_string(id) + " has no reward to amend");
   }
-  if (is_sum(id)) throw std::invalid_argument("query " + std::to_string(id) + " summarises several queries");
+  if (is_sum(id)) throw_invalid("query " + std::to_string(id) + " summarises several queries");
   check_reward(reward);
   Report now = reported;
   if (is_back_to_usual(reported)) now.noise_var = kNaN;
   else if (std::isnan(reported.noise_var)) now.noise_var = cell.reported->noise_var;
   check_reported(now);
   if (rules_.ranks && reported.other != cell.reported->other) {
-    throw std::invalid_argument("a query cannot be moved to another ranking");
+    throw_invalid("a query cannot be moved to another ranking");
   }
   cell.reward = reward;
   cell.reported = now;
@@ -382,7 +382,7 @@ void BanditState::record_failures(Index outcome) {
 void BanditState::withdraw(Index id, Index outcome, Status status) {
   const std::string no_more = "query " + std::to_string(id) + " is no longer pending";
   if (outcome != kAllOutcomes) {
-    if (reported_cell(id, outcome).status != Status::pending) throw std::invalid_argument(no_more);
+    if (reported_cell(id, outcome).status != Status::pending) throw_invalid(no_more);
     return give_up(id, outcome, status);
   }
   bool some = false;
@@ -391,7 +391,7 @@ void BanditState::withdraw(Index id, Index outcome, Status status) {
     some = true;
     give_up(id, k, status);
   }
-  if (!some) throw std::invalid_argument(no_more);
+  if (!some) throw_invalid(no_more);
 }
 
 void BanditState::give_up(Index id, Index outcome, Status status) {
@@ -467,7 +467,7 @@ void BanditState::forget() {
 }
 
 void BanditState::restart() {
-  if (!rules_.changes) throw std::invalid_argument("a restart without a change rule");
+  if (!rules_.changes) throw_invalid("a restart without a change rule");
   forget();
   first_of_segment_ = rounds();
   ++segment_;
@@ -476,7 +476,7 @@ void BanditState::restart() {
 // Updates the multipliers by the average of the constraint values of the epoch. Queries before the last restart and
 // rewards that came too late do not count.
 void BanditState::end_epoch() {
-  if (!rules_.constraints) throw std::invalid_argument("the end of an epoch without long-term constraints");
+  if (!rules_.constraints) throw_invalid("the end of an epoch without long-term constraints");
   VectorXd sum = VectorXd::Zero(kappa_.size());
   double seen = 0.0;
   for (Index k = first_of_epoch_; k < rounds(); ++k) {

@@ -97,7 +97,7 @@ void SquaredExponentialAverage::append(const std::vector<VectorXd>& points, cons
   }
 }
 
-ChangeSweep::ChangeSweep(KernelPtr kernel, std::shared_ptr<Averaging> average, Rate threshold,
+ChangeSweep::ChangeSweep(KernelPtr kernel, std::unique_ptr<Averaging> average, Rate threshold,
                          Rate ridge, bool dyadic)
     : kernel_(std::move(kernel)),
       average_(std::move(average)),

@@ -77,7 +77,7 @@ class ChangeSweep {
  public:
   using Rate = std::function<double(double q)>;
   // dyadic: tails of 2q pairs for q = 1, 2, 4, 8, ... only.
-  ChangeSweep(KernelPtr kernel, std::shared_ptr<Averaging> average, Rate threshold, Rate ridge,
+  ChangeSweep(KernelPtr kernel, std::unique_ptr<Averaging> average, Rate threshold, Rate ridge,
               bool dyadic = false);
 
   // Adds a pair; true if some tail raises the alarm (the shortest is tried first).
@@ -97,7 +97,7 @@ class ChangeSweep {
   double statistic(const VectorXd& older, const VectorXd& newer) const;
 
   KernelPtr kernel_;
-  std::shared_ptr<Averaging> average_;
+  std::unique_ptr<Averaging> average_;
   Rate threshold_, ridge_;
   bool dyadic_;
   std::vector<VectorXd> x_;

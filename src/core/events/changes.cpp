@@ -43,15 +43,15 @@ bool EvidenceChange::alarmed(const Arrival& a) {
   return a.explored && sweep_.add(*a.likelihood, a.inputs(), a.data(), a.prior_mean);
 }
 
-std::shared_ptr<Averaging> make_averaging(const Settings& domain, const KernelPtr& kernel) {
+std::unique_ptr<Averaging> make_averaging(const Settings& domain, const KernelPtr& kernel) {
   const std::string kind = domain.text("kind");
-  if (kind == "sampled") return std::make_shared<SampledAverage>();
+  if (kind == "sampled") return std::make_unique<SampledAverage>();
   if (kind == "box") {
-    return std::make_shared<SquaredExponentialAverage>(
+    return std::make_unique<SquaredExponentialAverage>(
         domain.numbers("lower"), domain.numbers("upper"), domain.numbers("lengthscale"),
         domain.number("variance"));
   }
-  return std::make_shared<PointAverage>(kernel,
+  return std::make_unique<PointAverage>(kernel,
                                         std::make_shared<const Points>(domain.matrix("points")));
 }
 
@@ -91,7 +91,7 @@ Forgetting make_forgetting(const Settings& changes) {
     forgetting.kind = kind == "fade" ? Forgetting::Kind::fade : Forgetting::Kind::weights;
     forgetting.rate = changes.number("rate");
   } else if (kind != "never") {
-    throw std::invalid_argument("unknown change rule " + kind);
+    throw_invalid("unknown change rule " + kind);
   }
   return forgetting;
 }

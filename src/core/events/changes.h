@@ -139,7 +139,7 @@ std::unique_ptr<ChangeRule> make_changes(const Settings& changes);
 // How a rule without restarts forgets; other kinds are an error.
 Forgetting make_forgetting(const Settings& changes);
 // Makes the average that a detector uses.
-std::shared_ptr<Averaging> make_averaging(const Settings& domain, const KernelPtr& kernel);
+std::unique_ptr<Averaging> make_averaging(const Settings& domain, const KernelPtr& kernel);
 
 }  // namespace gpb
 

@@ -2,6 +2,8 @@
 // base/, likelihoods/ and posteriors/.
 #include "events/observations.h"
 
+#include "base/ordering.h"
+
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -346,7 +348,7 @@ Observations::Pool Observations::pool_for_fit(Rewards which) const {
     const std::size_t first = cell->first_known > 0 ? cell->first_known : cell->first;
     return std::make_tuple(cell->first_known == 0, items_[first - 1].point.row, first);
   };
-  std::sort(order.begin(), order.end(), [&](const Cell* a, const Cell* b) { return place(a) < place(b); });
+  put_in_order(order, [&](const Cell* a, const Cell* b) { return place(a) < place(b); });
   Pool pool;
   std::vector<std::int32_t> slots(cells.size(), -1);
   for (const Cell* cell : order) {
@@ -375,15 +377,18 @@ Observations::Pool Observations::pool_of_pairs() const {
     items.push_back(&one);
     weights.push_back(weight);
   }
-  Pool pool;
-  std::vector<std::size_t> order(items.size());
-  for (std::size_t k = 0; k < order.size(); ++k) order[k] = order.size() - 1 - k;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    if (items[a]->awaited != items[b]->awaited) return items[b]->awaited;
-    return items[a]->point.row < items[b]->point.row;
+  std::reverse(items.begin(), items.end());
+  std::reverse(weights.begin(), weights.end());
+  const auto order = stable_order(static_cast<Index>(items.size()), [&](Index i, Index j) {
+    const Item &a = *items[static_cast<std::size_t>(i)], &b = *items[static_cast<std::size_t>(j)];
+    return a.awaited != b.awaited ? b.awaited : a.point.row < b.point.row;
   });
+  Pool pool;
   Where where;
-  for (const std::size_t k : order) add_to(pool, where, *items[k], weights[k]);
+  for (const Index i : order) {
+    const auto k = static_cast<std::size_t>(i);
+    add_to(pool, where, *items[k], weights[k]);
+  }
   return pool;
 }
 

@@ -39,7 +39,7 @@ struct OutcomeTransform {
                        lambda >= 0.0 && lambda <= 2.0 && std::isfinite(bulk) && bulk > 0.0 &&
                        tail >= 0.0 && std::isfinite(shift) && std::isfinite(spread) &&
                        spread > 0.0 && !std::isinf(worst);
-    if (!right) throw std::invalid_argument("the parameters of an outcome transform are invalid");
+    if (!right) throw_invalid("the parameters of an outcome transform are invalid");
   }
   double saturated(double r) const {
     return r < -tail ? -tail + kTailRoom * std::expm1((tail + r) / kTailRoom) : r;

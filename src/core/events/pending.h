@@ -81,7 +81,7 @@ inline std::unique_ptr<PendingRule> make_pending(const Settings& pending) {
     return std::make_unique<CensorPending>(pending.number("m"), pending.number("value"),
                                            pending.text("unit") == "time");
   }
-  throw std::invalid_argument("unknown pending rule " + kind);
+  throw_invalid("unknown pending rule " + kind);
 }
 
 }  // namespace gpb

@@ -262,16 +262,14 @@ using ModesOfKernels = std::vector<std::vector<Mode>>;
 
 // Keeps the modes with the most evidence over all kernels; returns their number.
 Index keep_likely(ModesOfKernels& modes) {
-  std::vector<double> evidence;
+  double most = -kInf;
   for (const auto& some : modes) {
-    for (const Mode& mode : some) evidence.push_back(mode.log_evidence());
+    for (const Mode& mode : some) most = std::max(most, mode.log_evidence());
   }
-  if (evidence.empty()) return 0;
-  std::sort(evidence.begin(), evidence.end(), std::greater<double>());
   Index kept = 0;
   for (auto& some : modes) {
-    const auto counts = [&](const Mode& mode) { return mode.log_evidence() > evidence[0] - kHopeless; };
-    auto end = std::stable_partition(some.begin(), some.end(), counts);
+    const auto hopeless = [&](const Mode& mode) { return !(mode.log_evidence() > most - kHopeless); };
+    auto end = std::remove_if(some.begin(), some.end(), hopeless);
     if (end - some.begin() > kMostModes) end = some.begin() + kMostModes;
     some.erase(end, some.end());
     kept += static_cast<Index>(some.size());

@@ -2,6 +2,7 @@
 // Uses base/, kernels/ and linalg/.
 #include "fitting/neighbour_likelihood.h"
 
+#include "base/ordering.h"
 #include "linalg/decompositions.h"
 
 #include <algorithm>
@@ -71,8 +72,8 @@ void halve(const Nearness& near, Rows rows, Index most, std::vector<Rows>& out) 
   std::nth_element(ranked.begin(), middle, ranked.end());
   Rows left, right;
   for (auto it = ranked.begin(); it != ranked.end(); ++it) (it < middle ? left : right).push_back(it->second);
-  std::sort(left.begin(), left.end());
-  std::sort(right.begin(), right.end());
+  sort_increasing(left);
+  sort_increasing(right);
   halve(near, std::move(left), most, out);
   halve(near, std::move(right), most, out);
 }
@@ -117,7 +118,7 @@ Rows nearest_of(const Nearness& near, const Rows& earlier, const Rows& own, Inde
   std::nth_element(ranked.begin(), end, ranked.end());
   Rows out;
   for (auto it = ranked.begin(); it != end; ++it) out.push_back(it->second);
-  std::sort(out.begin(), out.end());
+  sort_increasing(out);
   return out;
 }
 

@@ -12,7 +12,7 @@ Categorical::Categorical(std::vector<Index> dims, VectorXd correlation, bool sha
     : dims_(std::move(dims)), correlation_(std::move(correlation)), shared_(shared),
       variance_(variance) {
   if (correlation_.size() != static_cast<Index>(dims_.size())) {
-    throw std::invalid_argument("a categorical kernel needs a correlation for each of its inputs");
+    throw_invalid("a categorical kernel needs a correlation for each of its inputs");
   }
   check_correlation();
   check_positive(variance, "variance");
@@ -20,7 +20,7 @@ Categorical::Categorical(std::vector<Index> dims, VectorXd correlation, bool sha
 
 void Categorical::check_correlation() const {
   if (!(correlation_.minCoeff() > 0.0 && correlation_.maxCoeff() <= 1.0)) {
-    throw std::invalid_argument("correlations must be above 0 and at most 1");
+    throw_invalid("correlations must be above 0 and at most 1");
   }
 }
 

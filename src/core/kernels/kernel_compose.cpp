@@ -9,7 +9,7 @@ namespace gpb {
 
 CompositeKernel::CompositeKernel(std::vector<std::unique_ptr<Kernel>> parts)
     : parts_(std::move(parts)) {
-  if (parts_.empty()) throw std::invalid_argument("a sum or product of kernels needs parts");
+  if (parts_.empty()) throw_invalid("a sum or product of kernels needs parts");
 }
 
 CompositeKernel::CompositeKernel(const CompositeKernel& other) : Kernel(other) {

@@ -40,10 +40,10 @@ class DifferenceKernel final : public Kernel {
   VectorXd log_parameters() const override { return base_->log_parameters(); }
   void set_log_parameters(const VectorXd& theta) override { base_->set_log_parameters(theta); }
   VectorXd parameter_gradient(const Points&, const MatrixXd&) const override {
-    throw std::logic_error("differences are not fitted");
+    throw_logic("differences are not fitted");
   }
   void draw_feature(Rng&, Feature&) const override {
-    throw std::invalid_argument("no paths are drawn from comparisons");
+    throw_invalid("no paths are drawn from comparisons");
   }
   std::unique_ptr<Kernel> clone() const override {
     auto out = std::make_unique<DifferenceKernel>(base_->clone());

@@ -71,8 +71,7 @@ VectorXd FunctionKernel::parameter_gradient(const Points& X, const MatrixXd& W) 
 }
 
 void FunctionKernel::draw_feature(Rng&, Feature&) const {
-  throw std::invalid_argument(
-      "paths cannot be drawn from kernel_function(): joint draws need a finite domain");
+  throw_invalid("paths cannot be drawn from kernel_function(): joint draws need a finite domain");
 }
 
 std::unique_ptr<Kernel> FunctionKernel::clone() const {

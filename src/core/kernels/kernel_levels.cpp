@@ -19,7 +19,7 @@ LevelKernel::LevelKernel(Index input, MatrixXd features, std::unique_ptr<Kernel>
 
 void LevelKernel::tabulate() {
   if (!(own_ > 0.0 && own_ <= 1.0)) {
-    throw std::invalid_argument("`own` must be above 0 and at most 1");
+    throw_invalid("`own` must be above 0 and at most 1");
   }
   table_ = (1.0 - own_) * of_features_->gram(features_);
   add_to_diagonal(table_, own_);
@@ -27,7 +27,7 @@ void LevelKernel::tabulate() {
 
 Index LevelKernel::level(double number) const {
   const auto out = static_cast<Index>(std::llround(number)) - 1;
-  if (out < 0 || out >= table_.rows()) throw std::invalid_argument("there is no such level");
+  if (out < 0 || out >= table_.rows()) throw_invalid("there is no such level");
   return out;
 }
 

@@ -8,13 +8,13 @@ namespace gpb {
 
 MatrixKernel::MatrixKernel(MatrixXd K, Index arm_column)
     : K_(std::make_shared<const MatrixXd>(std::move(K))), arm_column_(arm_column) {
-  if (K_->rows() != K_->cols()) throw std::invalid_argument("a covariance matrix must be square");
+  if (K_->rows() != K_->cols()) throw_invalid("a covariance matrix must be square");
 }
 
 Index MatrixKernel::arm(double number) const {
   if (!(number >= 0.0 && number < static_cast<double>(K_->rows()))) {
-    throw std::invalid_argument("arm " + std::to_string(number) + " is not among the " +
-                                std::to_string(K_->rows()) + " of the covariance matrix");
+    throw_invalid("arm " + std::to_string(number) + " is not among the " +
+                  std::to_string(K_->rows()) + " of the covariance matrix");
   }
   return static_cast<Index>(number);
 }

@@ -10,7 +10,7 @@ Periodic::Periodic(Scaling scaling, VectorXd period, bool one_period, double var
     : scaling_(std::move(scaling)), period_(std::move(period)), one_period_(one_period),
       variance_(variance) {
   if (period_.size() != scaling_.size()) {
-    throw std::invalid_argument("a periodic kernel needs one period for each of its inputs");
+    throw_invalid("a periodic kernel needs one period for each of its inputs");
   }
   for (Index c = 0; c < period_.size(); ++c) check_positive(period_[c], "period");
   check_positive(variance, "variance");

@@ -8,7 +8,7 @@ namespace gpb {
 Scaling::Scaling(std::vector<Index> columns, VectorXd lengthscales, bool one_parameter)
     : dims(std::move(columns)), lengthscale(std::move(lengthscales)), isotropic(one_parameter) {
   if (dims.empty() || lengthscale.size() != size()) {
-    throw std::invalid_argument("a kernel needs one lengthscale for each of its inputs");
+    throw_invalid("a kernel needs one lengthscale for each of its inputs");
   }
   for (Index c = 0; c < size(); ++c) check_positive(lengthscale[c], "lengthscale");
 }
@@ -38,15 +38,13 @@ double exp_parameter(double theta) {
 
 void check_parameter_count(const VectorXd& theta, Index expected) {
   if (theta.size() != expected) {
-    throw std::invalid_argument("expected " + std::to_string(expected) + " kernel parameters, got " +
-                                std::to_string(theta.size()));
+    throw_invalid("expected " + std::to_string(expected) + " kernel parameters, got " + std::to_string(theta.size()));
   }
 }
 
 void check_positive(double value, const char* what) {
   if (!(value > 0.0) || !std::isfinite(value)) {
-    throw std::invalid_argument(std::string(what) + " must be positive and finite, not " +
-                                std::to_string(value));
+    throw_invalid(std::string(what) + " must be positive and finite, not " + std::to_string(value));
   }
 }
 

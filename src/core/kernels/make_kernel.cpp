@@ -77,7 +77,7 @@ std::unique_ptr<Kernel> plain_kernel(const Settings& kernel) {
     return std::make_unique<LevelKernel>(dims_of(kernel).at(0), std::move(features),
                                          std::move(inner), kernel.number("own"), variance);
   }
-  throw std::invalid_argument("unknown kernel type: " + type);
+  throw_invalid("unknown kernel type: " + type);
 }
 
 }  // namespace

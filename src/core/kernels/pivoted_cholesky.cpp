@@ -32,8 +32,8 @@ LowRank pivoted_cholesky(const Kernel& kernel, const Points& X, double tolerance
     out.residual -= times(column, column);
     out.residual[pivot] = 0.0;
     if (out.residual.minCoeff() < -kIndefinite * std::max(scale, 1e-300)) {
-      throw std::invalid_argument("the covariance is indefinite: a conditional variance is " +
-                                  std::to_string(out.residual.minCoeff()));
+      throw_invalid("the covariance is indefinite: a conditional variance is " +
+                    std::to_string(out.residual.minCoeff()));
     }
     out.pivots.push_back(pivot);
     ++rank;

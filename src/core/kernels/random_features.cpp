@@ -87,7 +87,7 @@ PriorPath::Group PriorPath::group_of(std::vector<Feature>::const_iterator first,
 
 Index PriorPath::Group::arm_of(double number) const {
   const Index arm = static_cast<Index>(std::llround(number));
-  if (arm < 0 || arm >= by_arm.rows()) throw std::invalid_argument("this point is not an arm");
+  if (arm < 0 || arm >= by_arm.rows()) throw_invalid("this point is not an arm");
   return arm;
 }
 

@@ -96,7 +96,7 @@ VectorXd SiteSystem::variances() const {
 }
 
 MatrixXd SiteSystem::precision() const {
-  if (by_features_) throw std::logic_error("features have no such matrix");
+  if (by_features_) throw_logic("features have no such matrix");
   MatrixXd half = root_weight_.asDiagonal();
   solve_lower_columns(factor_, half);
   return crossprod(half, half);
@@ -144,11 +144,11 @@ struct NormalRule {
 }  // namespace
 
 double SiteTerms::expected_sites(const VectorXd&, const VectorXd&, VectorXd&, VectorXd&) const {
-  throw std::logic_error("no expectations of these rewards");
+  throw_logic("no expectations of these rewards");
 }
 
 void SiteTerms::majorise(const VectorXd&, bool, VectorXd&, VectorXd&) const {
-  throw std::logic_error("a concave likelihood needs no majorant");
+  throw_logic("a concave likelihood needs no majorant");
 }
 
 double PooledTerms::log_likelihood(const VectorXd& f) const {
@@ -251,7 +251,7 @@ void newton(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
     before = moved;
     if (moved <= enough || rounding) return;
   }
-  throw std::runtime_error("Laplace's approximation has not converged within 100 steps");
+  throw_runtime("Laplace's approximation has not converged within 100 steps");
 }
 
 // Steps of the majorants, each a Gaussian posterior; the objective never decreases.
@@ -265,7 +265,7 @@ void majorise(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
       const double moved = largest_size(f - fit.f);
       fit.f = f;
       if (moved <= enough) break;
-      if (k == kMajorisingSteps) throw std::runtime_error("the robust fit has not converged");
+      if (k == kMajorisingSteps) throw_runtime("the robust fit has not converged");
     }
   }
 }

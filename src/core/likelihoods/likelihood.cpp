@@ -39,14 +39,14 @@ double logistic(double x) {
 
 double Likelihood::least_curvature(double, double, double, const Data&) const { return kNaN; }
 
-LikelihoodPtr Likelihood::with(const VectorXd&) const {
-  throw std::logic_error("this likelihood has no fitted parameters");
+std::unique_ptr<const Likelihood> Likelihood::with(const VectorXd&) const {
+  throw_logic("this likelihood has no fitted parameters");
 }
 
 MatrixXd Likelihood::parameter_slopes(double, const Data&) const { return MatrixXd(3, 0); }
 
 void Likelihood::majorise(double, const Data&, bool, double&, double&) const {
-  throw std::logic_error("a concave likelihood needs no majorant");
+  throw_logic("a concave likelihood needs no majorant");
 }
 
 // ---- k of n -------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ class Binary : public Likelihood {
  public:
   void pool(double value, double size, double weight, Data& data) const override {
     if (!(value >= 0.0 && value <= size)) {
-      throw std::invalid_argument("a number of successes must be between 0 and that of trials");
+      throw_invalid("a number of successes must be between 0 and that of trials");
     }
     data.resize(2, 0.0);
     data[0] += weight * value;
@@ -122,7 +122,7 @@ namespace {
 class Poisson final : public Likelihood {
  public:
   void pool(double value, double size, double weight, Data& data) const override {
-    if (!(value >= 0.0)) throw std::invalid_argument("a count must be at least 0");
+    if (!(value >= 0.0)) throw_invalid("a count must be at least 0");
     data.resize(3, 0.0);
     data[0] += weight * value;
     data[1] += weight * size;
@@ -149,7 +149,7 @@ class Ordinal : public Likelihood {
  public:
   explicit Ordinal(VectorXd cuts) : cuts_(std::move(cuts)) {
     for (Index j = 1; j < cuts_.size(); ++j) {
-      if (!(cuts_[j] > cuts_[j - 1])) throw std::invalid_argument("cuts must increase");
+      if (!(cuts_[j] > cuts_[j - 1])) throw_invalid("cuts must increase");
     }
   }
   // The first cut, and the logarithms of the differences between successive cuts.
@@ -158,17 +158,17 @@ class Ordinal : public Likelihood {
     for (Index j = 1; j < out.size(); ++j) out[j] = std::log(cuts_[j] - cuts_[j - 1]);
     return out;
   }
-  LikelihoodPtr with(const VectorXd& parameters) const override {
+  std::unique_ptr<const Likelihood> with(const VectorXd& parameters) const override {
     VectorXd cuts = parameters;
     for (Index j = 1; j < cuts.size(); ++j) cuts[j] = cuts[j - 1] + std::exp(parameters[j]);
-    return std::make_shared<Ordinal>(cuts);
+    return std::make_unique<Ordinal>(cuts);
   }
   MatrixXd parameter_slopes(double f, const Data& data) const override {
     return product(cut_slopes(f, data), cuts_by_parameters());
   }
   void pool(double value, double size, double weight, Data& data) const override {
     const Index level = static_cast<Index>(std::llround(value));
-    if (level < 1 || level > cuts_.size() + 1) throw std::invalid_argument("there is no such level");
+    if (level < 1 || level > cuts_.size() + 1) throw_invalid("there is no such level");
     data.resize(static_cast<std::size_t>(cuts_.size() + 1), 0.0);
     data[static_cast<std::size_t>(level - 1)] += weight * size;
   }
@@ -243,8 +243,8 @@ class Tied final : public Ordinal {
  public:
   explicit Tied(double tau) : Ordinal((VectorXd(2) << -tau, tau).finished()), tau_(tau) {}
   VectorXd parameters() const override { return VectorXd::Constant(1, std::log(tau_)); }
-  LikelihoodPtr with(const VectorXd& parameters) const override {
-    return std::make_shared<Tied>(std::exp(parameters[0]));
+  std::unique_ptr<const Likelihood> with(const VectorXd& parameters) const override {
+    return std::make_unique<Tied>(std::exp(parameters[0]));
   }
   void pool(double value, double size, double weight, Data& data) const override {
     Ordinal::pool(1.0 + 2.0 * value, size, weight, data);
@@ -326,8 +326,8 @@ class Reflected final : public Likelihood {
     return base_->least_curvature(-f, -upper, -lower, data);
   }
   VectorXd parameters() const override { return base_->parameters(); }
-  LikelihoodPtr with(const VectorXd& parameters) const override {
-    return std::make_shared<Reflected>(base_->with(parameters));
+  std::unique_ptr<const Likelihood> with(const VectorXd& parameters) const override {
+    return std::make_unique<Reflected>(base_->with(parameters));
   }
   MatrixXd parameter_slopes(double f, const Data& data) const override {
     MatrixXd out = base_->parameter_slopes(-f, data);
@@ -346,23 +346,24 @@ class Reflected final : public Likelihood {
   LikelihoodPtr base_;
 };
 
-LikelihoodPtr plain_likelihood(const Settings& settings, double noise_var) {
+std::unique_ptr<const Likelihood> plain_likelihood(const Settings& settings, double noise_var) {
   const std::string kind = settings.text("kind");
-  if (kind == "logit") return std::make_shared<Logit>();
-  if (kind == "probit") return std::make_shared<Probit>();
-  if (kind == "rankings") return std::make_shared<Ranked>();
-  if (kind == "counts") return std::make_shared<Poisson>();
-  if (kind == "ordinal") return std::make_shared<Ordinal>(settings.numbers("cuts"));
-  if (kind == "ties") return std::make_shared<Tied>(settings.number("tau"));
-  if (kind == "robust") return std::make_shared<Student>(settings.number("df"), noise_var);
-  throw std::invalid_argument("unknown kind of rewards " + kind);
+  if (kind == "logit") return std::make_unique<Logit>();
+  if (kind == "probit") return std::make_unique<Probit>();
+  if (kind == "rankings") return std::make_unique<Ranked>();
+  if (kind == "counts") return std::make_unique<Poisson>();
+  if (kind == "ordinal") return std::make_unique<Ordinal>(settings.numbers("cuts"));
+  if (kind == "ties") return std::make_unique<Tied>(settings.number("tau"));
+  if (kind == "robust") return std::make_unique<Student>(settings.number("df"), noise_var);
+  throw_invalid("unknown kind of rewards " + kind);
 }
 
 }  // namespace
 
 LikelihoodPtr make_likelihood(const Settings& settings, double noise_var) {
-  LikelihoodPtr out = plain_likelihood(settings, noise_var);
-  return settings.flag("reflected") ? std::make_shared<Reflected>(std::move(out)) : out;
+  std::unique_ptr<const Likelihood> out = plain_likelihood(settings, noise_var);
+  if (settings.flag("reflected")) out = std::make_unique<Reflected>(std::move(out));
+  return out;
 }
 
 }  // namespace gpb

@@ -38,7 +38,7 @@ class Likelihood {
   virtual double least_curvature(double f, double lower, double upper, const Data& data) const;
   // The fitted parameters of the likelihood, any real numbers; and the same likelihood with other parameters.
   virtual VectorXd parameters() const { return VectorXd(); }
-  virtual std::shared_ptr<const Likelihood> with(const VectorXd& parameters) const;
+  virtual std::unique_ptr<const Likelihood> with(const VectorXd& parameters) const;
   // Derivatives by the parameters, a column each: of the log likelihood at f, of its slope, of minus its second
   // derivative.
   virtual MatrixXd parameter_slopes(double f, const Data& data) const;

@@ -49,14 +49,12 @@ inline bool loses_digits(double ratio) { return kRounding * ratio > kLostDigits;
 inline void check_noise(double noise, double variance) {
   const bool scaled = variance == 0.0 || (variance >= 1.0 / kLargest && variance <= kLargest);
   if (!scaled) {
-    throw std::invalid_argument(
-        "the prior variance at the domain's points must be between 1e-150 and 1e150: squares of "
-        "larger or smaller numbers overflow");
+    throw_invalid("the prior variance at the domain's points must be between 1e-150 and 1e150: squares of "
+                  "larger or smaller numbers overflow");
   }
   if (noise >= (1.0 - 1e-6) * kLeastNoise * variance) return;  // (the limit itself is valid)
-  throw std::invalid_argument(
-      "`noise_var` must be at least 1e-12 of the prior variance: with less the posterior would be "
-      "rounding, not data");
+  throw_invalid("`noise_var` must be at least 1e-12 of the prior variance: with less the posterior would be "
+                "rounding, not data");
 }
 
 inline double effective_noise(double noise, double variance) {

@@ -152,7 +152,7 @@ void GrowingCholesky::update(const VectorXd& v, double sign) {
   double d = 1.0;
   for (Index j = 0; j < size_; ++j) {
     const double next = d + sign * v[j] * v[j];
-    if (!(next > 0.0)) throw std::runtime_error("a covariance lost positive definiteness");
+    if (!(next > 0.0)) throw_runtime("a covariance lost positive definiteness");
     a[j] = std::sqrt(next / d);
     b[j] = sign * v[j] / std::sqrt(d * next);
     d = next;

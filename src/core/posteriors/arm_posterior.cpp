@@ -117,7 +117,7 @@ void ArmPosterior::set_values(const VectorXd& weighted, double squares) {
 }
 
 void ArmPosterior::set_functionals(const MatrixXd&, const VectorXd&, const VectorXd&) {
-  throw std::logic_error("an engine without features supports arms only");
+  throw_logic("an engine without features supports arms only");
 }
 
 double ArmPosterior::quadratic() const {

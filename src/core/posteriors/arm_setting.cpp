@@ -48,9 +48,9 @@ ArmSetting make_arm_setting(ArmTablePtr table, double noise_var, const std::stri
       return {table, ArmSetting::Engine::weights, std::make_shared<const LowRank>(std::move(basis))};
     }
     if (demanded) {
-      throw std::invalid_argument("`kernel` must have a rank of at most " + std::to_string(limit) +
-                                  " over the arms of `domain`, for Thompson sampling and the weight-space " +
-                                  "engine, which keep a factor of that rank: a smoother one, or fewer arms");
+      throw_invalid("`kernel` must have a rank of at most " + std::to_string(limit) +
+                    " over the arms of `domain`, for Thompson sampling and the weight-space " +
+                    "engine, which keep a factor of that rank: a smoother one, or fewer arms");
     }
   }
   return {table, ArmSetting::Engine::played, nullptr};

@@ -201,7 +201,7 @@ Index best_point(const RisingScore& score, const LowRankPosterior& posterior, co
   for (Index i = 0; i < X.rows(); ++i) {
     if (!eligible || (*eligible)[static_cast<std::size_t>(i)]) rows.push_back(i);
   }
-  if (rows.empty()) throw std::invalid_argument("no arm is eligible");
+  if (rows.empty()) throw_invalid("no arm is eligible");
   const Index r = posterior.rank();
   const VectorXd beyond = known_beyond(posterior.precision());
   Index few = 0;

@@ -34,16 +34,15 @@ void fill_cross(const DensePosterior& posterior, const Points& X, Index from, In
 
 DensePosterior::DensePosterior(KernelPtr kernel, double noise_var)
     : kernel_(std::move(kernel)), noise_var_(noise_var) {
-  if (!kernel_) throw std::invalid_argument("a posterior needs a kernel");
+  if (!kernel_) throw_invalid("a posterior needs a kernel");
   if (!(noise_var > 0.0) || !std::isfinite(noise_var)) {
-    throw std::invalid_argument("the noise variance must be positive");
+    throw_invalid("the noise variance must be positive");
   }
 }
 
 void DensePosterior::check_point(Index inputs) const {
   if (inputs_ >= 0 && inputs != inputs_ && !compares_) {
-    throw std::invalid_argument("a point has " + std::to_string(inputs) + " inputs, not " +
-                                std::to_string(inputs_));
+    throw_invalid("a point has " + std::to_string(inputs) + " inputs, not " + std::to_string(inputs_));
   }
 }
 
@@ -98,7 +97,7 @@ void DensePosterior::add(const Points& X, const VectorXd& y) {
 
 void DensePosterior::add(const Points& X, const VectorXd& y, const VectorXd& noise_scale) {
   if (y.size() != X.rows() || noise_scale.size() != X.rows()) {
-    throw std::invalid_argument("points and targets differ in number");
+    throw_invalid("points and targets differ in number");
   }
   check_point(X.cols());
   reserve(size() + X.rows());
@@ -134,7 +133,7 @@ void DensePosterior::set_target(Index i, double y) {
 }
 
 void DensePosterior::set_targets(const VectorXd& y) {
-  if (y.size() != size()) throw std::invalid_argument("targets and observations differ in number");
+  if (y.size() != size()) throw_invalid("targets and observations differ in number");
   for (Index i = 0; i < y.size(); ++i) set_target(i, y[i]);
 }
 

@@ -24,9 +24,9 @@ constexpr double kKeptNumbers = 1e8;  // coordinates kept (0.8 GB, if nothing ca
 
 LazyArms::LazyArms(const Kernel& kernel, const Points& arms, Index inputs, VectorXd prior_mean) {
   const Index n = arms.rows();
-  if (n == 0) throw std::invalid_argument("there are no arms");
+  if (n == 0) throw_invalid("there are no arms");
   if (prior_mean.size() != 1 && prior_mean.size() != n) {
-    throw std::invalid_argument("the prior mean has one value, or one per arm");
+    throw_invalid("the prior mean has one value, or one per arm");
   }
   leaf_arms_ = std::max(kLeafArms, n / kMostLeaves + 1);
   order_.resize(static_cast<std::size_t>(n));
@@ -300,7 +300,7 @@ Index LazyArms::choose(const RisingScore& score, const LowRankPosterior& posteri
   for (auto at = round.opened.rbegin(); at != round.opened.rend(); ++at) {
     gather(node(at->number), at->view, round);
   }
-  if (round.first == size()) throw std::invalid_argument("no arm is eligible");
+  if (round.first == size()) throw_invalid("no arm is eligible");
   return round.first;
 }
 

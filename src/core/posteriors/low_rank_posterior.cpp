@@ -65,12 +65,12 @@ LowRankPosterior::LowRankPosterior(KernelPtr kernel, double noise_var, double ac
       largest_share_(largest_share),
       answers_(answers),
       basis_(kernel) {
-  if (!kernel) throw std::invalid_argument("a posterior needs a kernel");
+  if (!kernel) throw_invalid("a posterior needs a kernel");
   if (!(noise_var > 0.0) || !std::isfinite(noise_var)) {
-    throw std::invalid_argument("the noise variance must be positive");
+    throw_invalid("the noise variance must be positive");
   }
   if (!(accuracy > 0.0) || !std::isfinite(accuracy)) {
-    throw std::invalid_argument("the accuracy must be positive");
+    throw_invalid("the accuracy must be positive");
   }
 }
 
@@ -78,8 +78,7 @@ LowRankPosterior::LowRankPosterior(KernelPtr kernel, double noise_var, double ac
 
 void LowRankPosterior::check_point(Index inputs) const {
   if (inputs_ >= 0 && inputs != inputs_ && !compares_) {
-    throw std::invalid_argument("a point has " + std::to_string(inputs) + " inputs, not " +
-                                std::to_string(inputs_));
+    throw_invalid("a point has " + std::to_string(inputs) + " inputs, not " + std::to_string(inputs_));
   }
 }
 
@@ -232,7 +231,7 @@ void LowRankPosterior::change_target(Index i, double y) {
 }
 
 void LowRankPosterior::set_targets(const VectorXd& y) {
-  if (y.size() != size()) throw std::invalid_argument("targets and observations differ in number");
+  if (y.size() != size()) throw_invalid("targets and observations differ in number");
   forget_reference();
   for (Index i = 0; i < y.size(); ++i) change_target(i, y[i]);
   tighten();
@@ -240,7 +239,7 @@ void LowRankPosterior::set_targets(const VectorXd& y) {
 
 void LowRankPosterior::set_noise_scales(const VectorXd& noise_scale) {
   if (noise_scale.size() != size()) {
-    throw std::invalid_argument("noise scales and observations differ in number");
+    throw_invalid("noise scales and observations differ in number");
   }
   for (Index i = 0; i < size(); ++i) at(i).noise_scale = at(i).given_scale = noise_scale[i];
   begin_version();
@@ -252,7 +251,7 @@ void LowRankPosterior::set_noise_scales(const VectorXd& noise_scale) {
 
 void LowRankPosterior::set_observations(const VectorXd& y, const VectorXd& noise_scale) {
   if (y.size() != size() || noise_scale.size() != size()) {
-    throw std::invalid_argument("values, noise scales and observations differ in number");
+    throw_invalid("values, noise scales and observations differ in number");
   }
   for (Index i = 0; i < size(); ++i) {
     at(i).y = y[i];
@@ -284,7 +283,7 @@ VectorXd LowRankPosterior::left_out() const {
 
 void LowRankPosterior::add(const Points& X, const VectorXd& y, const VectorXd& noise_scale) {
   if (y.size() != X.rows() || noise_scale.size() != X.rows()) {
-    throw std::invalid_argument("points and targets differ in number");
+    throw_invalid("points and targets differ in number");
   }
   if (X.rows() == 0) return;
   check_point(X.cols());

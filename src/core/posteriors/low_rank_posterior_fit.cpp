@@ -306,7 +306,7 @@ void LowRankPosterior::refit() {
     add_tcrossprod_below(P, 1.0, part * root.asDiagonal());
     add_multiple(target_, 1.0, part, weighted_.segment(first, count) / noise_var_);
   }
-  if (!cholesky(P)) throw std::runtime_error("the posterior precision lost positive definiteness");
+  if (!cholesky(P)) throw_runtime("the posterior precision lost positive definiteness");
   precision_.truncate(0);
   precision_.reserve(r);
   for (Index i = 0; i < r; ++i) {

@@ -9,11 +9,11 @@ namespace gpb {
 
 MixturePosterior::MixturePosterior(std::vector<Model> models, double noise_var)
     : models_(std::move(models)), noise_var_(noise_var) {
-  if (models_.empty()) throw std::invalid_argument("a mixture needs a model");
+  if (models_.empty()) throw_invalid("a mixture needs a model");
   double whole = 0;
   for (const Model& one : models_) whole += one.weight;
   if (!(std::abs(whole - 1) <= 1e-9)) {
-    throw std::invalid_argument("the weights of a mixture's models do not sum to 1");
+    throw_invalid("the weights of a mixture's models do not sum to 1");
   }
 }
 

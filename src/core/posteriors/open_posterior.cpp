@@ -213,7 +213,7 @@ void OpenPosterior::clear() { begin(); }
 // ---- sites ------------------------------------------------------------------
 
 void OpenPosterior::expect_sites(bool compares, bool modes) {
-  if (dense_.fades()) throw std::invalid_argument("a drifting prior supports rewards with Gaussian noise only");
+  if (dense_.fades()) throw_invalid("a drifting prior supports rewards with Gaussian noise only");
   sites_ = true;
   if (!modes) engine_.choice = OpenEngine::Choice::dense;
   engine_.answers = LowRankAnswers::from_basis;
@@ -650,7 +650,7 @@ Points base_of(const LowRankPosterior& known) { return known.basis().points(); }
 }  // namespace
 
 std::unique_ptr<CrossCovariance> OpenPosterior::covariances_with(const std::vector<const Point*>& fixed) const {
-  if (differences_) throw std::invalid_argument("no covariances of points are available from comparisons");
+  if (differences_) throw_invalid("no covariances of points are available from comparisons");
   Points Z(static_cast<Index>(fixed.size()), fixed.empty() ? 0 : fixed[0]->x.size());
   for (Index j = 0; j < Z.rows(); ++j) set_row(Z, j, fixed[static_cast<std::size_t>(j)]->x);
   return ask([&](const auto& known) -> std::unique_ptr<CrossCovariance> {
@@ -866,7 +866,7 @@ std::unique_ptr<SampledFunction> OpenPosterior::sample(const Posterior& centre,
                                                        const Candidates& candidates,
                                                        double scale, Rng& rng) const {
   if (!candidates.complete) {
-    if (differences_) throw std::invalid_argument("no paths are drawn from comparisons");
+    if (differences_) throw_invalid("no paths are drawn from comparisons");
     const Kernel& kernel = dense_.kernel();
     PriorPath path = kernel.draw_prior_path(rng, candidates.X.cols(), kFeatures);
     auto update = ask([&](const auto& known) { return path_update(known, path, rng); });
@@ -880,8 +880,7 @@ std::unique_ptr<SampledFunction> OpenPosterior::sample(const Posterior& centre,
 void OpenPosterior::sample_all(const Posterior& centre, const Candidates& candidates, double scale,
                                Rng& rng, Eigen::Ref<MatrixXd> out) const {
   if (candidates.size() > kMostDrawn) {
-    throw std::invalid_argument("joint draws over more than " + std::to_string(kMostDrawn) +
-                                " arms need the weight-space engine");
+    throw_invalid("joint draws over more than " + std::to_string(kMostDrawn) + " arms need the weight-space engine");
   }
   const MatrixXd covariance =
       ask([&](const auto& known) { return known.covariance(candidates.X); });

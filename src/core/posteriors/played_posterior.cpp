@@ -128,7 +128,7 @@ void PlayedPosterior::refit() {
 }
 
 void PlayedPosterior::draw(Rng&, double, const VectorXd&, Index, Eigen::Ref<MatrixXd>) const {
-  throw std::logic_error("joint draws need the weight-space engine");
+  throw_logic("joint draws need the weight-space engine");
 }
 
 // (1 - rate) (K - V'V) + rate K = K - (keep V)'(keep V).

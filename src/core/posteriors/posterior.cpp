@@ -5,23 +5,23 @@
 namespace gpb {
 
 VectorXd SampledFunction::at(const Points&) const {
-  throw std::logic_error("this draw is defined at the candidates only");
+  throw_logic("this draw is defined at the candidates only");
 }
 
 double SampledFunction::at(const VectorXd&, VectorXd*) const {
-  throw std::logic_error("this draw is defined at the candidates only");
+  throw_logic("this draw is defined at the candidates only");
 }
 
 MatrixXd CrossCovariance::at(const Points&) const {
-  throw std::logic_error("these covariances are defined at the candidates only");
+  throw_logic("these covariances are defined at the candidates only");
 }
 
 VectorXd CrossCovariance::at(const VectorXd&, MatrixXd&) const {
-  throw std::logic_error("these covariances are defined at the candidates only");
+  throw_logic("these covariances are defined at the candidates only");
 }
 
 PriorMean::PriorMean(VectorXd values) : values_(std::move(values)) {
-  if (values_.size() < 1) throw std::invalid_argument("a prior mean needs a number");
+  if (values_.size() < 1) throw_invalid("a prior mean needs a number");
   if (all_equal(values_, values_[0])) values_.conservativeResize(1);
 }
 
@@ -29,7 +29,7 @@ Index PriorMean::arm_of(double number) const {
   if (values_.size() == 1) return 0;
   const Index arm = static_cast<Index>(std::llround(number));
   if (arm < 0 || arm >= values_.size()) {
-    throw std::invalid_argument("the prior mean differs by arm, and this point is not an arm");
+    throw_invalid("the prior mean differs by arm, and this point is not an arm");
   }
   return arm;
 }
@@ -59,7 +59,7 @@ Interface* as(Posterior& posterior) {
 template <class Interface, class AnyPosterior>
 auto& need(AnyPosterior& posterior, const char* lack) {
   auto* found = as<Interface>(posterior);
-  if (!found) throw std::invalid_argument("engine \"" + posterior.summary().name + "\" " + lack);
+  if (!found) throw_invalid("engine \"" + posterior.summary().name + "\" " + lack);
   return *found;
 }
 
@@ -68,7 +68,7 @@ constexpr const char* kNoJoint = "has no joint covariance of candidates";
 
 const LocalPosterior& need_local(const Posterior& posterior) {
   const LocalPosterior* found = posterior.as_local();
-  if (!found) throw std::logic_error("a table of arms has no gradient");
+  if (!found) throw_logic("a table of arms has no gradient");
   return *found;
 }
 

@@ -79,7 +79,7 @@ void RootPosterior::refit_mean() {
 }
 
 void RootPosterior::drift(double) {
-  throw std::logic_error("a drifting prior needs the weights' own root: use WeightPosterior");
+  throw_logic("a drifting prior needs the weights' own root: use WeightPosterior");
 }
 
 void RootPosterior::draw(Rng& rng, double scale, const VectorXd& base, Index first,

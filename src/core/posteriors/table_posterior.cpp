@@ -2,6 +2,7 @@
 // of arm_posterior.h behind the interface of a posterior.
 #include "posteriors/table_posterior.h"
 
+#include "base/ordering.h"
 #include "posteriors/dense_posterior.h"
 
 #include <algorithm>
@@ -125,9 +126,9 @@ void TablePosterior::clear() {
 // ---- sites -------------------------------------------------------------------
 
 void TablePosterior::expect_sites(bool compares, bool) {
-  if (forgetting_.fades()) throw std::invalid_argument("a drifting prior supports rewards with Gaussian noise only");
+  if (forgetting_.fades()) throw_invalid("a drifting prior supports rewards with Gaussian noise only");
   if (compares && !engine_->features()) {
-    throw std::invalid_argument("engine \"played\" does not support comparisons; engine \"weights\" does");
+    throw_invalid("engine \"played\" does not support comparisons; engine \"weights\" does");
   }
 }
 
@@ -202,7 +203,7 @@ void TablePosterior::take_in_by_round() const {
     for (std::size_t k = taken_in_; k < entries_.size(); ++k) {
       if (entries_[k].kept) out.push_back(&entries_[k]);
     }
-    std::stable_sort(out.begin(), out.end(), earlier);
+    put_in_order(out, earlier);
     return out;
   };
   std::vector<const Entry*> order = waiting();
@@ -252,7 +253,7 @@ Moments TablePosterior::moments(const Candidates& candidates) const {
 // Predictions at points that need not be arms. Uses the dense formula over the distinct played arms, each with its mean
 // value and noise lambda / weight. If the prior drifts, all observations are used.
 void TablePosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
-  if (compares_) throw std::invalid_argument("comparisons of arms give no predictions at other points");
+  if (compares_) throw_invalid("comparisons of arms give no predictions at other points");
   const ArmTable& table = engine_->table();
   const VectorXd& prior = engine_->prior_mean();
   DensePosterior dense(table.kernel, engine_->noise_var());
@@ -315,7 +316,7 @@ class TableCovariance final : public CrossCovariance {
 }  // namespace
 
 std::unique_ptr<CrossCovariance> TablePosterior::covariances_with(const std::vector<const Point*>& fixed) const {
-  if (compares_) throw std::invalid_argument("no covariances of points are available from comparisons");
+  if (compares_) throw_invalid("no covariances of points are available from comparisons");
   const ArmPosterior& all = settled();
   MatrixXd columns(all.mean().size(), static_cast<Index>(fixed.size()));
   std::vector<Index> rows;

@@ -11,8 +11,8 @@ class CandidateScore : public Score {
   CandidateScore(double unit, VectorXd values) : values_(std::move(values)), unit_(unit) {}
   CandidateScore(const Round& round, VectorXd values) : CandidateScore(round.prior_scale, std::move(values)) {}
   void values(const Candidates&, VectorXd& out) const override { out = values_; }
-  VectorXd at(const Points&) const override { throw std::logic_error(kNoOther); }
-  double at(const VectorXd&, VectorXd*) const override { throw std::logic_error(kNoOther); }
+  VectorXd at(const Points&) const override { throw_logic(kNoOther); }
+  double at(const VectorXd&, VectorXd*) const override { throw_logic(kNoOther); }
   double unit() const override { return unit_; }
   bool only_candidates() const override { return true; }
 

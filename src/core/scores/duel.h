@@ -99,7 +99,7 @@ class GameDuelPolicy final : public DuelPolicy {
     const Candidates& all = *round.candidates;
     const Index n = all.size();
     if (!all.complete || n > kMostArms) {
-      throw std::invalid_argument("the rule \"game\" supports at most 2000 arms");
+      throw_invalid("the rule \"game\" supports at most 2000 arms");
     }
     std::vector<Index> every(static_cast<std::size_t>(n));
     for (std::size_t k = 0; k < every.size(); ++k) every[k] = static_cast<Index>(k);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/ordering.h"
 #include "scores/candidate_score.h"
 #include "scores/improvement.h"
 
@@ -64,14 +65,15 @@ class KnowledgeGradientPolicy final : public Policy {
 
   // All candidates, or those with the largest mean + 2 sd, because the cost is n^2 log n.
   static std::vector<Index> promising(const CandidateMoments& now) {
-    std::vector<Index> order(static_cast<std::size_t>(now.mean.size()));
-    std::iota(order.begin(), order.end(), Index(0));
-    if (now.mean.size() <= kMost) return order;
+    if (now.mean.size() <= kMost) {
+      std::vector<Index> all(static_cast<std::size_t>(now.mean.size()));
+      std::iota(all.begin(), all.end(), Index(0));
+      return all;
+    }
     const VectorXd bound = now.mean + 2.0 * now.sd;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](Index i, Index j) { return bound[i] > bound[j]; });
+    auto order = stable_order(bound.size(), [&](Index i, Index j) { return bound[i] > bound[j]; });
     order.resize(kMost);
-    std::sort(order.begin(), order.end());
+    sort_increasing(order);
     return order;
   }
 };

@@ -216,7 +216,7 @@ Index objective_of(const Round& round) {
   for (std::size_t k = 0; k < round.outcomes.size(); ++k) {
     if (round.outcomes[k].role.objective) return static_cast<Index>(k);
   }
-  throw std::invalid_argument("no outcome is an objective");
+  throw_invalid("no outcome is an objective");
 }
 
 // log EI above a target, and its slopes.
@@ -373,7 +373,7 @@ class SumOfBounds final : public OutcomeScore {
  public:
   SumOfBounds(const Round& round, std::vector<BoundTerm> terms, double target)
       : OutcomeScore(round), terms_(std::move(terms)), target_(target) {
-    if (terms_.size() != outcomes_.size()) throw std::invalid_argument("a sum needs a term for each outcome");
+    if (terms_.size() != outcomes_.size()) throw_invalid("a sum needs a term for each outcome");
   }
   double unit() const override { return improves() ? 1.0 : OutcomeScore::unit(); }
   bool logarithmic() const override { return improves(); }
@@ -891,7 +891,7 @@ class UniformOutcomesPolicy final : public OutcomesPolicy {
 VectorXd reference_of(const Settings& policy, Index objectives) {
   if (!policy.has("reference")) return VectorXd();
   VectorXd out = policy.numbers("reference");
-  if (out.size() != objectives) throw std::invalid_argument("a reference needs a number for each objective");
+  if (out.size() != objectives) throw_invalid("a reference needs a number for each objective");
   return out;
 }
 
@@ -906,7 +906,7 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
   Index objectives = 0;
   for (const Role& role : roles) objectives += role.objective ? 1 : 0;
   const auto need = [&](bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument("the policy " + kind + " needs " + what);
+    if (!holds) throw_invalid("the policy " + kind + " needs " + what);
   };
   if (kind == "uniform") return std::make_unique<UniformOutcomesPolicy>();
   if (kind == "function") {
@@ -931,7 +931,7 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
     return std::make_unique<OptimisticPolicy>(std::move(width), policy.function("penalty"));
   }
   if (kind == "ts") return std::make_unique<FeasibleDrawPolicy>(std::move(width));
-  throw std::invalid_argument("the policy " + kind + " supports one outcome only");
+  throw_invalid("the policy " + kind + " supports one outcome only");
 }
 
 }  // namespace gpb

@@ -31,8 +31,8 @@ inline Index best_untied(const Score& score, const Candidates& candidates) {
 
 inline VectorXd checked_scores(VectorXd score, Index count) {
   if (score.size() != count || score.array().isNaN().any()) {
-    throw std::invalid_argument("`f` of policy_function() must return one number per point (" +
-                                std::to_string(count) + "), none of them NaN");
+    throw_invalid("`f` of policy_function() must return one number per point (" +
+                  std::to_string(count) + "), none of them NaN");
   }
   return score;
 }

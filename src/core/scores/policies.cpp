@@ -77,7 +77,7 @@ PolicyPtr make_straddle(const Settings& policy, WidthPtr) {
 
 PolicyPtr make_level_set(const Settings& policy, WidthPtr width) {
   const VectorXd accuracy = policy.numbers("accuracy");
-  if (accuracy.size() != 2) throw std::invalid_argument("a level needs two accuracies, above and below it");
+  if (accuracy.size() != 2) throw_invalid("a level needs two accuracies, above and below it");
   return std::make_unique<LevelSetPolicy>(one_multiplier(std::move(width)), policy.number("level"), accuracy[0],
                                           accuracy[1], policy.flag("implicit"));
 }
@@ -151,7 +151,7 @@ PolicyPtr make_policy(const Settings& policy, WidthPtr width) {
     return std::make_unique<PriorWeightedPolicy>(std::move(made), prior->point_function("at"),
                                                  prior->count("actions"), prior->number("strength"));
   }
-  throw std::invalid_argument("unknown policy " + kind);
+  throw_invalid("unknown policy " + kind);
 }
 
 }  // namespace gpb

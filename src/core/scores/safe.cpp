@@ -230,7 +230,7 @@ class SafeScore final : public CandidateScore {
       : CandidateScore(unit, std::move(values)), candidates_(candidates), phases_(std::move(phases)) {}
   int phase(const Point& point) const override {
     const Index found = candidates_.find(point);
-    if (found < 0) throw std::logic_error(kNoOther);
+    if (found < 0) throw_logic(kNoOther);
     return phases_[static_cast<std::size_t>(found)];
   }
 
@@ -289,7 +289,7 @@ class SafePolicy final : public Policy {
   static void rule_out(const Round& round, Flags& may) {
     if (round.eligible) keep(may, [&](std::size_t i) { return (*round.eligible)[i] != 0; });
     if (any_of(may)) return;
-    throw std::invalid_argument("no eligible point is known to be safe");
+    throw_invalid("no eligible point is known to be safe");
   }
   // Widths of the intervals. If the variance includes pending queries, its sd is used.
   static std::vector<VectorXd> spans_of(const std::vector<OutcomeView>& outcomes, const SafeSets& sets,
@@ -344,9 +344,9 @@ SafetyRule rule_of(const Settings& policy, const std::vector<Role>& roles) {
 }  // namespace
 
 std::unique_ptr<Policy> make_safe_policy(const Settings& policy, WidthPtr width, const std::vector<Role>& roles) {
-  if (!width) throw std::invalid_argument("safety needs a width of one multiplier");
+  if (!width) throw_invalid("safety needs a width of one multiplier");
   SafetyRule rule = rule_of(policy, roles);
-  if (rule.limits.empty()) throw std::invalid_argument("a safe policy needs at least one limit");
+  if (rule.limits.empty()) throw_invalid("a safe policy needs at least one limit");
   std::vector<Index> seed;
   const VectorXd numbers = policy.numbers("seed");
   for (Index k = 0; k < numbers.size(); ++k) seed.push_back(static_cast<Index>(numbers[k]));

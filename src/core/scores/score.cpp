@@ -11,14 +11,13 @@ Index Score::best(const Candidates& candidates) const {
   return first_best(score.data(), score.size(), kTie * unit());
 }
 
-LimitedValue Score::within_limit(const VectorXd&) const { throw std::logic_error("this score has no limit"); }
+LimitedValue Score::within_limit(const VectorXd&) const { throw_logic("this score has no limit"); }
 
 double finite_width(Width& width, const Round& round) {
   const double value = width.at(round.state);
   const bool only_looked_at = !round.state.rng && std::isnan(value);
   if (!std::isfinite(value) && !only_looked_at) {
-    throw std::invalid_argument("the width is not a finite number in round " +
-                                std::to_string(static_cast<Index>(round.number)));
+    throw_invalid("the width is not a finite number in round " + std::to_string(static_cast<Index>(round.number)));
   }
   return value;
 }

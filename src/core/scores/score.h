@@ -144,7 +144,7 @@ class Policy {
   virtual bool opens_with_the_last() const { return false; }
   // The largest number of a phase, see Score::phase; 0: queries have none.
   virtual int phases() const { return 0; }
-  virtual PointLabels labels(const Round&) { throw std::invalid_argument("this policy labels no points"); }
+  virtual PointLabels labels(const Round&) { throw_invalid("this policy labels no points"); }
   // The score that a recommended point maximises; null for the mean.
   virtual std::unique_ptr<Score> recommendation(const Round&) { return nullptr; }
   // The multiplier as reported in the history, at the point that was chosen.

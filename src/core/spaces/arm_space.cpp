@@ -40,7 +40,7 @@ Index best_arm(const Score& score, const Candidates& candidates, const Context& 
   for (Index arm = 0; arm < values.size(); ++arm) {
     if (context.allows(arm)) return arm;
   }
-  throw std::invalid_argument("no arm is eligible");
+  throw_invalid("no arm is eligible");
 }
 
 const LowRankPosterior* low_rank_of(const Score& score) {
@@ -57,7 +57,7 @@ ArmSpace::ArmSpace(ArmSetting setting, VectorXd prior_mean, Index arms_per_conte
     : setting_(std::move(setting)), prior_mean_(std::move(prior_mean)), arms_(arms_per_context) {
   const Index rows = setting_.table->size();
   if (arms_ < 1 || rows % arms_ != 0 || prior_mean_.size() != rows) {
-    throw std::invalid_argument("the table of arms, its contexts and its prior mean differ in size");
+    throw_invalid("the table of arms, its contexts and its prior mean differ in size");
   }
   candidates_.count = arms_;
 }
@@ -85,8 +85,7 @@ Point ArmSpace::uniform(const Context& context, Rng& rng) const {
 Point ArmSpace::point(Index arm, Index context, const VectorXd& inputs) const {
   const Index contexts = setting_.table->size() / arms_;
   if (arm < 0 || arm >= arms_ || context < 0 || context >= contexts || inputs.size() > 0) {
-    throw std::invalid_argument("there is no arm " + std::to_string(arm + 1) + " in context " +
-                                std::to_string(context + 1));
+    throw_invalid("there is no arm " + std::to_string(arm + 1) + " in context " + std::to_string(context + 1));
   }
   return Point::tabled(arm, context * arms_ + arm);
 }

@@ -55,9 +55,9 @@ BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Inde
       minimize_(std::move(minimize)),
       first_(std::move(first)) {
   if (first_.rows() > 0 && first_.cols() != box_.inputs()) {
-    throw std::invalid_argument("the first candidates and the box differ in their number of inputs");
+    throw_invalid("the first candidates and the box differ in their number of inputs");
   }
-  if (rows_.rows() < 1) throw std::invalid_argument("a product needs at least one row");
+  if (rows_.rows() < 1) throw_invalid("a product needs at least one row");
   spread();
   Context origin;
   origin.values = VectorXd::Zero(contexts_);
@@ -132,7 +132,7 @@ Point BoxSpace::point(Index arm, Index, const VectorXd& inputs) const {
   const Index own = rows_.cols(), d = box_.inputs();
   const bool right = inputs.size() == own + d + contexts_ && inputs.allFinite() &&
                      (!numbered_ || (arm >= 0 && arm < rows_.rows()));
-  if (!right) throw std::invalid_argument("there is no such point in the box");
+  if (!right) throw_invalid("there is no such point in the box");
   Context context;
   context.values = segment_of(inputs, inputs.size() - contexts_, contexts_);
   VectorXd x = input_of({numbered_ ? arm : 0, segment_of(inputs, own, d)}, context);
@@ -334,7 +334,7 @@ Point BoxSpace::maximise(const Score& score, const Context& context, const Begin
   // If a sketch of the score is faster, it is used first. Then only the best end is improved with the score itself.
   const bool sketched = score.can_sketch();
   std::vector<SearchPoint> began = starts(score, context, from.best);
-  if (began.empty()) throw std::invalid_argument("the acquisition value is NaN at every candidate");
+  if (began.empty()) throw_invalid("the acquisition value is NaN at every candidate");
   // Played points come first: another point must be better by more than rounding errors.
   std::vector<SearchPoint> search_points = search_points_of(from.played);
   const double tie = search_points.empty() ? 0.0 : kTie * score.unit();

@@ -62,7 +62,7 @@ Box Box::slice(const Fixed& fixed, Index first) const {
   Box out = *this;
   for (std::size_t k = 0; k < fixed.at.size(); ++k) {
     const Index c = fixed.at[k] - first;
-    if (c < 0 || c >= inputs()) throw std::invalid_argument("an input cannot be fixed here");
+    if (c < 0 || c >= inputs()) throw_invalid("an input cannot be fixed here");
     out.lower[c] = out.upper[c] = fixed.values[static_cast<Index>(k)];
   }
   return out;

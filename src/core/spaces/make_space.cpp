@@ -39,7 +39,9 @@ MixedSetting mixed_setting(const Settings& space) {
     for (const auto& part : space.parts("shares")) out.shares.push_back(make_shares(*part));
   }
   if (space.has("settle")) out.settle = space.settle("settle");
-  if (space.has("linear")) out.linear = std::make_shared<const LinearRules>(make_linear_rules(*space.part("linear")));
+  if (space.has("linear")) {
+    for (const auto& part : space.parts("linear")) out.linear.push_back(make_linear_rules(*part));
+  }
   return out;
 }
 
@@ -128,7 +130,7 @@ std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTrai
     return std::make_unique<MixedSpace>(kernel, mixed_setting(*space), space->numbers("prior_mean"),
                                         engine, std::move(minimize));
   }
-  if (kind != "box") throw std::invalid_argument("unknown space " + kind);
+  if (kind != "box") throw_invalid("unknown space " + kind);
   return std::make_unique<BoxSpace>(kernel, space->matrix("rows"), space->flag("numbered"),
                                     box_of(*space), space->count("contexts"),
                                     space->numbers("prior_mean"), engine, std::move(minimize),

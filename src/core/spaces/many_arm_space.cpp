@@ -22,7 +22,7 @@ ManyArmSpace::ManyArmSpace(ArmTablePtr table, VectorXd prior_mean, const OpenEng
       engine_(engine) {
   const Points& points = *setting_.table->points;
   if (prior_mean.size() != points.rows()) {
-    throw std::invalid_argument("the table of arms and its prior mean differ in size");
+    throw_invalid("the table of arms and its prior mean differ in size");
   }
   engine_.aim = kAim;
   engine_.search = OpenEngine::Search::same_points;
@@ -55,7 +55,7 @@ Point ManyArmSpace::uniform(const Context& context, Rng& rng) const {
 
 Point ManyArmSpace::point(Index arm, Index context, const VectorXd& inputs) const {
   if (arm < 0 || arm >= setting_.table->size() || context != 0 || inputs.size() > 0) {
-    throw std::invalid_argument("there is no arm " + std::to_string(arm + 1));
+    throw_invalid("there is no arm " + std::to_string(arm + 1));
   }
   return point_of(arm);
 }

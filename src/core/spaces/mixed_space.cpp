@@ -4,6 +4,7 @@
 
 #include "base/golden_points.h"
 #include "base/multipliers.h"
+#include "base/ordering.h"
 #include "base/projected_descent.h"
 #include "base/stream_random.h"
 #include "linalg/products.h"
@@ -37,7 +38,7 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_me
       minimize_(std::move(minimize)) {
   slice_.box = setting_.box;
   slice_.shares = setting_.shares;
-  if (setting_.linear) lattice_moves_ = lattice_moves(*setting_.linear, setting_.box);
+  list_lattice_moves();
   look_at(setting_.candidates);
   Context origin;
   origin.values = VectorXd::Zero(setting_.contexts);
@@ -46,11 +47,23 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_me
   prior_scale_ = std::sqrt(std::max(0.0, variance.maxCoeff()));
 }
 
+void MixedSpace::list_lattice_moves() {
+  for (const LinearRules& rules : setting_.linear) {
+    const MatrixXd moves = lattice_moves(rules, setting_.box);
+    const Index had = lattice_moves_.rows();
+    lattice_moves_.conservativeResize(had + moves.rows(), setting_.box.inputs());
+    lattice_moves_.bottomRows(moves.rows()).setZero();
+    for (std::size_t k = 0; k < rules.at.size(); ++k) {
+      lattice_moves_.col(rules.at[k]).tail(moves.rows()) = moves.col(static_cast<Index>(k));
+    }
+  }
+}
+
 // Sets the candidates, for the current slice.
 void MixedSpace::look_at(const Points& candidates) {
   const Points& X = candidates;
   if (X.rows() < 1 || X.cols() != setting_.width) {
-    throw std::invalid_argument("a search space needs candidates");
+    throw_invalid("a search space needs candidates");
   }
   points_ = X;
   const Index d = setting_.box.inputs();
@@ -103,7 +116,7 @@ Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
   auto reported = setting_.settle(inside);
   if (reported.first.rows() != points.rows() || reported.first.cols() != setting_.width ||
       reported.second.rows() != points.rows()) {
-    throw std::invalid_argument("the rules of a search space returned a result of the wrong size");
+    throw_invalid("the rules of a search space returned a result of the wrong size");
   }
   Settled out{std::move(reported.first), std::move(reported.second)};
   const Index known = out.excess.cols();
@@ -156,7 +169,7 @@ const Candidates& MixedSpace::candidates(const Context& context) {
 
 Point MixedSpace::point(Index, Index, const VectorXd& inputs) const {
   if (inputs.size() != setting_.width + setting_.contexts || !inputs.allFinite()) {
-    throw std::invalid_argument("there is no such point in the search space");
+    throw_invalid("there is no such point in the search space");
   }
   return Point::point(inputs);
 }
@@ -179,25 +192,21 @@ MatrixXd MixedSpace::drawn(const Slice& slice, Index count, Rng& rng) const {
   return points;
 }
 
-// Samples points of the box until one is playable. If linear constraints leave only a small part of the box, samples
-// points that satisfy them.
+// Samples points of the box until one is playable. If linear constraints leave only a small part of the box, the inputs
+// that they name are sampled from their regions, of which there is one for each set of inputs that exist together.
 Point MixedSpace::uniform(const Context& context, Rng& rng) const {
   const Slice slice = slice_of(context);
   const Index tries = setting_.settle ? kTries : 1;
-  std::unique_ptr<const Polytope> region;
+  std::vector<Polytope> regions;
   std::unique_ptr<StreamRng> stream;
   for (int draw = 0; draw < kMostDraws; ++draw) {
-    if (setting_.linear && draw == kFewDraws) {
-      region = std::make_unique<const Polytope>(*setting_.linear, slice.box);
+    if (!setting_.linear.empty() && draw == kFewDraws) {
+      for (const LinearRules& rules : setting_.linear) regions.emplace_back(rules, slice.box);
       stream = std::make_unique<StreamRng>(rng);
     }
-    MatrixXd points = drawn(slice, tries, rng);
-    if (region && region->found()) {
-      const MatrixXd inside = region->points(tries, *stream);
-      for (Index k = 0; k < inside.cols(); ++k) points.col(region->at()[static_cast<std::size_t>(k)]) = inside.col(k);
-    }
-    const Settled found = settled(points, slice);
-    for (Index i = 0; i < points.rows(); ++i) {
+    const MatrixXd points = drawn(slice, tries, rng);
+    const Settled found = settled(regions.empty() ? points : moved_into(regions, points, *stream), slice);
+    for (Index i = 0; i < found.inputs.rows(); ++i) {
       if (!found.playable(i)) continue;
       return Point::point(row_of(in_context(as_rows(row_of(found.inputs, i)), context), 0));
     }
@@ -205,6 +214,25 @@ Point MixedSpace::uniform(const Context& context, Rng& rng) const {
   const Points& spare = context.fixed ? context.fixed->candidates : setting_.candidates;
   const Index i = rng.index(spare.rows());
   return Point::point(row_of(in_context(as_rows(row_of(spare, i)), context), 0));
+}
+
+// Each point once for each region, with uniform values from it. (A point is playable with those of its own set of
+// inputs, so a set has the share of points that it has in the box.)
+MatrixXd MixedSpace::moved_into(const std::vector<Polytope>& regions, const MatrixXd& points, Rng& rng) {
+  const auto sets = static_cast<Index>(regions.size());
+  MatrixXd out(points.rows() * sets, points.cols());
+  for (Index i = 0; i < out.rows(); ++i) out.row(i) = points.row(i / sets);
+  for (Index set = 0; set < sets; ++set) {
+    const Polytope& region = regions[static_cast<std::size_t>(set)];
+    if (!region.found()) continue;
+    const MatrixXd inside = region.points(points.rows(), rng);
+    for (Index i = 0; i < points.rows(); ++i) {
+      for (Index k = 0; k < inside.cols(); ++k) {
+        out(i * sets + set, region.at()[static_cast<std::size_t>(k)]) = inside(i, k);
+      }
+    }
+  }
+  return out;
 }
 
 // Points that differ only in inputs that do not exist are the same point; it is returned several times.
@@ -269,8 +297,7 @@ std::vector<Index> MixedSpace::starts(const VectorXd& scores) const {
   for (Index i = 0; i < scores.size(); ++i) {
     if (!std::isnan(scores[i])) order.push_back(i);
   }
-  const auto above = [&](Index a, Index b) { return scores[a] > scores[b]; };
-  std::stable_sort(order.begin(), order.end(), above);
+  put_in_order(order, [&](Index a, Index b) { return scores[a] > scores[b]; });
   std::vector<Index> out;
   for (const Index i : order) {
     const auto near = [&](Index j) { return !far_apart(i, j); };
@@ -394,10 +421,9 @@ MatrixXd MixedSpace::lattice_exchanges(const VectorXd& here) const {
   MatrixXd points = as_rows(here, 2 * lattice_moves_.rows());
   for (Index i = 0; i < points.rows(); ++i) {
     const double sign = i % 2 == 0 ? 1.0 : -1.0;
-    for (std::size_t k = 0; k < setting_.linear->at.size(); ++k) {
-      const double by = sign * lattice_moves_(i / 2, static_cast<Index>(k));
+    for (Index input = 0; input < box.inputs(); ++input) {
+      const double by = sign * lattice_moves_(i / 2, input);
       if (by == 0.0) continue;
-      const Index input = setting_.linear->at[k];
       const double from = here[input];
       points(i, input) = box.logarithmic[static_cast<std::size_t>(input)]
                              ? std::log(std::max(1.0, std::round(std::exp(from)) + by))

@@ -38,7 +38,7 @@ struct MixedSetting {
   Index contexts = 0;
   Points candidates;             // settled, and they satisfy all constraints
   Settings::Settle settle;       // none if there are no conditions or constraints
-  std::shared_ptr<const LinearRules> linear;  // the linear constraints; null: none
+  std::vector<LinearRules> linear;  // the linear constraints: for each set of inputs that exist together
 };
 
 class MixedSpace final : public Space {
@@ -86,6 +86,7 @@ class MixedSpace final : public Space {
   Settled settled(const MatrixXd& points) const { return settled(points, slice_); }
   void look_at(const Points& candidates);
   MatrixXd drawn(const Slice& slice, Index count, Rng& rng) const;
+  static MatrixXd moved_into(const std::vector<Polytope>& regions, const MatrixXd& points, Rng& rng);
   Points in_context(const Points& inputs, const Context& context) const;
   VectorXd point_of(const SearchPoint& search_point) const { return segment_of(search_point.inputs, 0,
                                                                                slice_.box.inputs()); }
@@ -105,6 +106,7 @@ class MixedSpace final : public Space {
   void local_search(std::vector<SearchPoint>& search_points, const Query& query) const;
   void exchange(std::vector<SearchPoint>& search_points, const Query& query) const;
   MatrixXd exchanges(const SearchPoint& search_point) const;
+  void list_lattice_moves();
   MatrixXd lattice_exchanges(const VectorXd& here) const;
   void look_around(SearchPoint& search_point, const Query& query, Index turns) const;
 
@@ -128,7 +130,7 @@ class MixedSpace final : public Space {
   FixedInputs fixed_;
   bool constrained_ = false;
   Points points_;             // the candidates without their context
-  MatrixXd lattice_moves_;    // of linear constraints, see lattice_moves()
+  MatrixXd lattice_moves_;    // of linear constraints, over all inputs, see lattice_moves()
   std::vector<Index> group_;  // of each candidate: those with the same levels and inputs
   Index groups_ = 0;
   Candidates candidates_;

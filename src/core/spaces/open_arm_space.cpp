@@ -65,8 +65,7 @@ Point OpenArmSpace::uniform(const Context& context, Rng& rng) const {
 Point OpenArmSpace::point(Index arm, Index, const VectorXd& inputs) const {
   const Index d = arms_.cols();
   if (arm < 0 || arm >= arms_.rows() || inputs.size() != d + contexts_ || !inputs.allFinite()) {
-    throw std::invalid_argument("there is no arm " + std::to_string(arm + 1) +
-                                " with such inputs");
+    throw_invalid("there is no arm " + std::to_string(arm + 1) + " with such inputs");
   }
   Context context;
   context.values = segment_of(inputs, inputs.size() - contexts_, contexts_);

@@ -159,7 +159,7 @@ LinearRules make_linear_rules(const Settings& settings) {
   out.f = settings.numbers("f");
   const auto k = static_cast<Index>(out.at.size());
   if (out.A.cols() != k || out.E.cols() != k || out.A.rows() != out.b.size() || out.E.rows() != out.f.size()) {
-    throw std::invalid_argument("linear constraints whose parts differ in size");
+    throw_invalid("linear constraints whose parts differ in size");
   }
   return out;
 }
@@ -245,7 +245,7 @@ void Polytope::read_bounds(const Box& box) {
   upper_.resize(k);
   for (Index i = 0; i < k; ++i) {
     const Index input = rules_.at[static_cast<std::size_t>(i)];
-    if (input < 0 || input >= box.inputs()) throw std::invalid_argument("a linear constraint on a missing input");
+    if (input < 0 || input >= box.inputs()) throw_invalid("a linear constraint on a missing input");
     const auto c = static_cast<std::size_t>(input);
     whole_.push_back(box.integer[c]);
     log_.push_back(box.logarithmic[c]);
@@ -629,7 +629,7 @@ void Polytope::sweep(std::vector<Member>& members, std::size_t which, Rng& rng) 
 
 MatrixXd Polytope::points(Index count, Rng& rng) const {
   const Index k = inputs();
-  if (!found()) throw std::invalid_argument("no point is known that satisfies the constraints");
+  if (!found()) throw_invalid("no point is known that satisfies the constraints");
   const std::size_t walks = std::min(kMostWalks, std::max(kFewWalks, static_cast<std::size_t>(3 * k)));
   std::vector<Member> members(walks);
   for (std::size_t w = 0; w < walks; ++w) members[w].x = begin(rng, static_cast<Index>(w));

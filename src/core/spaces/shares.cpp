@@ -1,6 +1,8 @@
 // Functions of shares.h: mixtures (`Shares`): components that add up to a total, each within its bounds. Uses base/.
 #include "spaces/shares.h"
 
+#include "base/ordering.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -223,14 +225,14 @@ Shares::Shares(std::vector<Index> at, VectorXd lower, VectorXd upper, double tot
       most_(most),
       pinned_(at_.size(), 0) {
   if (lower_.size() != count() || upper_.size() != count() || count() < 1 || most_ < 1) {
-    throw std::invalid_argument("shares and their bounds differ in number");
+    throw_invalid("shares and their bounds differ in number");
   }
   list_supports();
 }
 
 void Shares::set_scale(VectorXd factors, VectorXd origins) {
   if (factors.size() != count() || origins.size() != count() || (factors.array() == 0.0).any()) {
-    throw std::invalid_argument("the scale of shares is missing or has a factor of 0");
+    throw_invalid("the scale of shares is missing or has a factor of 0");
   }
   factors_ = std::move(factors);
   origins_ = std::move(origins);
@@ -294,7 +296,7 @@ void Shares::list_supports() {
     for (Index i = 0; i < count(); ++i) {
       if (!pinned_[static_cast<std::size_t>(i)] || upper_[i] > 0.0) all.push_back(i);
     }
-    if (!can_reach(all)) throw std::invalid_argument("no shares reach their total");
+    if (!can_reach(all)) throw_invalid("no shares reach their total");
     return;
   }
   for (Index size = most_; size >= 1; --size) {
@@ -305,8 +307,8 @@ void Shares::list_supports() {
       if (can_reach(set)) supports_.push_back(set);
     } while (supports_.size() <= kMostSupports && next_combination(set, count()));
   }
-  if (supports_.empty()) throw std::invalid_argument("no shares reach their total");
-  if (supports_.size() > kMostSupports) throw std::invalid_argument("too many sets of shares");
+  if (supports_.empty()) throw_invalid("no shares reach their total");
+  if (supports_.size() > kMostSupports) throw_invalid("too many sets of shares");
 }
 
 VectorXd Shares::projected(const VectorXd& parts, const Support& support) const {
@@ -325,9 +327,9 @@ Shares::Support Shares::support_of(const VectorXd& parts) const {
   for (Index i = 0; i < count(); ++i) {
     if (parts[i] > kSumTolerance * total_) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return parts[a] > parts[b]; });
+  put_in_order(order, [&](Index a, Index b) { return parts[a] > parts[b]; });
   if (static_cast<Index>(order.size()) > most_) order.resize(static_cast<std::size_t>(most_));
-  std::sort(order.begin(), order.end());
+  sort_increasing(order);
   if (!order.empty() && can_reach(order)) return order;
   const Support* best = nullptr;
   double nearest = kInf;

@@ -39,7 +39,7 @@ class Space {
   // The kernel's inputs of points in this context after fixed inputs have been set to their values. Points that cannot
   // be played there are left out. Only for spaces in which inputs can be fixed.
   virtual Points moved(const std::vector<const Point*>& /*points*/, const Context&) const {
-    throw std::logic_error("no inputs can be fixed in this space");
+    throw_logic("no inputs can be fixed in this space");
   }
   // The kernel's inputs of a point.
   virtual VectorXd inputs(const Point& point) const = 0;

@@ -8,8 +8,8 @@ namespace gpb {
 double FunctionGain::at(double s, double) {
   const double value = f_(s);
   if (!std::isfinite(value) || value < 0.0) {
-    throw std::invalid_argument("`gain` must return one finite number >= 0, not " +
-                                std::to_string(value) + " (at s = " + std::to_string(s) + ")");
+    throw_invalid("`gain` must return one finite number >= 0, not " +
+                  std::to_string(value) + " (at s = " + std::to_string(s) + ")");
   }
   return value;
 }

@@ -34,7 +34,8 @@ double GreedyInformation::at(Index s) {
 SpectralInformation::SpectralInformation(const VectorXd& eigenvalues, double noise_var)
     : cost_sum_(1, 0.0), log_cost_sum_(1, 0.0) {
   std::vector<double> sorted(eigenvalues.data(), eigenvalues.data() + eigenvalues.size());
-  std::sort(sorted.begin(), sorted.end(), std::greater<double>());
+  std::sort(sorted.begin(), sorted.end());
+  std::reverse(sorted.begin(), sorted.end());
   for (double lambda : sorted) {
     if (!(lambda > 0.0) || !std::isfinite(noise_var / lambda)) break;
     const double cost = noise_var / lambda;

@@ -12,9 +12,8 @@ double FunctionWidth::at(const WidthState& state) {
   seen << state.t, state.log_det, state.noise_var, state.arms, state.rounds;
   const double value = f_(seen);
   if (!std::isfinite(value) || value < 0.0) {
-    throw std::invalid_argument("`width` must return one finite number >= 0, not " +
-                                std::to_string(value) + " (at t = " + std::to_string(state.t) +
-                                ")");
+    throw_invalid("`width` must return one finite number >= 0, not " +
+                  std::to_string(value) + " (at t = " + std::to_string(state.t) + ")");
   }
   return value;
 }

@@ -43,8 +43,8 @@ class Width {
   virtual double norm_bound() const { return kNaN; }
 };
 
-using WidthPtr = std::shared_ptr<Width>;
-using GainPtr = std::shared_ptr<Gain>;
+using WidthPtr = std::unique_ptr<Width>;
+using GainPtr = std::unique_ptr<Gain>;
 
 class ConstantWidth : public Width {
  public:
