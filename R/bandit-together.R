@@ -240,8 +240,8 @@ check_policy_for_outcomes <- function(config) {
   }
   if (has_limits(config) && !trades && !trait(policy, "limits")) {
     stop_argument("policy", paste0(trait(policy, "title"), ", which does not support limits"),
-                  paste("policy_ei() without cost, policy_ucb() with one multiplier, policy_ts(), policy_uniform() or",
-                        "policy_function() with limits"))
+                  paste("policy_ei() without cost and with incumbent = \"mean\", policy_ucb() with one multiplier,",
+                        "policy_ts(), policy_uniform() or policy_function() with limits"))
   }
 }
 
@@ -300,6 +300,7 @@ check_duels <- function(config, refuse) {
   if (!compares) return(invisible())
   if (trait(config$pending, "noticed")) refuse("pending", describe_pending(config$pending), "pending_ignore()")
   if (config$engine == "played") refuse("engine", "\"played\"", "\"auto\" or \"weights\"")
+  if (draws_incumbent(config$policy)) refuse("policy", "policy_ei() with incumbent = \"draws\"", "incumbent = \"mean\"")
   if (trait(config$policy, "draws") && !can_count(config$domain)) {
     refuse("policy", paste(trait(config$policy, "title"), "on", describe_domain(config$domain)), "policy_duel()")
   }

@@ -3,17 +3,20 @@
 #
 #   Rscript bench/variants.R [variants=smooth,quiet] [d=2] [evaluations=60] [fids=1:24] [instances=1:5] [seeds=1]
 #                            [noise=0] [out=FILE]
-#   Rscript bench/variants.R report=TRUE [out=FILE] [...]     prints the paired differences of the runs in the file
+#   Rscript bench/variants.R report=TRUE [base=default] [out=FILE] [...]
+#                                    prints the paired differences of the runs in the file to those of `base`
 #
 # Every search is a line of `out` (appended; existing ones are not repeated): log10 gap, not below -8, of the best
 # evaluated point (`best`), of the recommended one (`par`), and of the one that would be recommended after one more
 # refit (`refitted`). `noise`: as in bench/optimisation.R. A variant that helps on instances 1 to 5 must help on 6 to 10
-# as well before it becomes a default. bench/results/variants.csv has the runs of bench/results/optimisation.md.
+# as well before it becomes a default. The report ends with the functions on which the default is worse than uniform
+# points (variant `random`, means of 100 runs). The runs of bench/results/optimisation.md are in bench/results:
+# variants.csv (`default`: a single smoothness), and variants_incumbent.csv (`default`: an average over smoothness).
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
 args <- arguments(variants = "smooth", d = "2", evaluations = "60", fids = "1:24", instances = "1:5", seeds = "1",
-                  noise = "0", out = "", report = "FALSE")
+                  noise = "0", out = "", report = "FALSE", base = "default")
 
 averaged <- function(...) refit_every(2, mean = "fit", average = 10, ...)
 refitted <- function(...) list(model = gp_model(refit = averaged(...)))
@@ -26,64 +29,125 @@ variants <- list(
   quiet = list(model = gp_model(noise_prior = c(log(1e-5), 2.5))),
   often = list(model = gp_model(refit = refit_every(1, mean = "fit", average = 10))),
   none = list(model = gp_model(noise = "none")),
+  draws = list(policy = policy_ei(incumbent = "draws")),
   fixed = list(model = gp_model(noise_var = 1e-8, noise_prior = NULL, refit = averaged(fix_noise = TRUE)))
 )
+# A search by asking and telling, in batches. Every `every`-th evaluation after the initial design is at a point of
+# another rule, a function of the bandit and of random points. Further arguments are those of auto_bandit().
+asked <- function(every = Inf, rule = NULL, batch = 1, ...) {
+  settings <- list(...)
+  function(f, domain, evaluations) {
+    bandit <- do.call(auto_bandit, c(list(domain, direction = "minimize"), settings))
+    evaluate <- function(x) apply(x, 1, f)
+    while ((t <- nrow(bandit$history()) + 1) <= evaluations) {
+      if (t > 10 && t %% every == 0) {
+        points <- matrix(stats::runif(500 * length(domain$names), -5, 5), 500)
+        x <- points[rule(bandit, points), , drop = FALSE]
+        bandit$add(x = x, reward = evaluate(x))
+      } else {
+        query <- bandit$suggest(min(batch, evaluations - t + 1))
+        bandit$observe(query$id, evaluate(as.matrix(query[domain$names])))
+      }
+    }
+    list(bandit = bandit, par = bandit$best()[domain$names])
+  }
+}
+variants$asked <- asked()                              # the default, by asking and telling
+variants$uniform <- asked(10, function(bandit, points) 1)
+variants$largest_sd <- asked(10, function(bandit, points) which.max(bandit$posterior(points)$sd))
+variants$batches <- asked(batch = 5)
+variants$batches_draws <- asked(batch = 5, policy = policy_ei(incumbent = "draws"))
 others <- Sys.getenv("VARIANTS")
 if (nzchar(others)) source(others)                     # more entries of `variants`
+
+log_gap <- function(value, problem) log10(pmax(value - problem$optimum, 1e-8))
 
 search_once <- function(settings, fid, iid, d, evaluations, noise, seed) {
   problem <- bbob_problem(fid, iid, d, evaluations, noise)
   set.seed(seed + 100 * fid + 10000 * iid)
-  asked <- c(list(problem$f, box_domain(rep(-5, d), rep(5, d)), evaluations), settings)
-  spent <- system.time(found <- suppressWarnings(do.call(minimize_bandit, asked)))
+  search <- if (is.function(settings)) settings else function(...) do.call(minimize_bandit, c(list(...), settings))
+  spent <- system.time({
+    found <- suppressWarnings(search(problem$f, box_domain(rep(-5, d), rep(5, d)), evaluations))
+  })
   bandit <- found$bandit$copy()
   bandit$suggest()
   later <- bandit$best()[bandit$config$domain$names]
-  log_gap <- function(x) round(log10(pmax(problem$truth(as.numeric(x)) - problem$optimum, 1e-8)), 5)
-  data.frame(best = round(log10(max(min(problem$seen()) - problem$optimum, 1e-8)), 5), par = log_gap(found$par),
-             refitted = log_gap(later), processor = signif(sum(spent[1:2]), 4))
+  at <- function(x) log_gap(problem$truth(as.numeric(x)), problem)
+  data.frame(best = round(log_gap(min(problem$seen()), problem), 5), par = round(at(found$par), 5),
+             refitted = round(at(later), 5), processor = signif(sum(spent[1:2]), 4))
+}
+
+# Uniform points: the mean over runs of the log10 gap of the best one, and of the one with the best measurement.
+search_at_random <- function(fid, iid, d, evaluations, noise, seed, runs = 100) {
+  problem <- bbob_problem(fid, iid, d, evaluations, noise)
+  set.seed(seed + 100 * fid + 10000 * iid)
+  gaps <- vapply(seq_len(runs), function(run) {
+    calls <- counted(problem$truth, evaluations, problem$sd)
+    for (k in seq_len(evaluations)) calls$f(stats::runif(d, -5, 5))
+    log_gap(c(min(calls$seen()), calls$best_measurement()), problem)
+  }, c(0, 0))
+  data.frame(best = round(mean(gaps[1, ]), 5), par = round(mean(gaps[2, ]), 5), refitted = NA, processor = NA)
 }
 
 main <- function() {
   done <- if (file.exists(args$out)) utils::read.csv(args$out)
   settings <- list(d = numbers(args$d), evaluations = numbers(args$evaluations), noise = numbers(args$noise))
   for (seed in numbers(args$seeds)) for (iid in numbers(args$instances)) for (fid in numbers(args$fids)) {
-    for (name in unique(c("default", words(args$variants)))) {
+    for (name in unique(c(args$base, words(args$variants)))) {
       key <- cbind(data.frame(variant = name, seed = seed, iid = iid, fid = fid), settings)
       if (is_done(done, key)) next
-      row <- do.call(search_once, c(list(variants[[name]], fid = fid, iid = iid, seed = seed), settings))
+      problem <- c(list(fid = fid, iid = iid, seed = seed), settings)
+      row <- do.call(if (name == "random") search_at_random else search_once,
+                     c(if (name != "random") list(variants[[name]]), problem))
       keep_rows(cbind(key, row), args$out)
     }
   }
   if (nzchar(args$out)) print_pairs(utils::read.csv(args$out))
 }
 
-# Differences to the default: negative where the variant is better.
+# Differences to `base`: negative where the variant is better.
 print_pairs <- function(rows) {
   keys <- c("seed", "iid", "fid", "d", "evaluations", "noise")
   rows <- rows[rows$iid %in% numbers(args$instances) & rows$d == numbers(args$d) & rows$noise == numbers(args$noise) &
                rows$seed %in% numbers(args$seeds) & rows$fid %in% numbers(args$fids), ]
-  default <- rows[rows$variant == "default", ]
-  for (name in setdiff(unique(rows$variant), "default")) {
-    pairs <- merge(rows[rows$variant == name, ], default, by = keys, suffixes = c("", ".default"))
-    cat(sprintf("\n%s: %d pairs; processor seconds %.2f, default %.2f\n", name, nrow(pairs), mean(pairs$processor),
-                mean(pairs$processor.default)))
+  base <- rows[rows$variant == args$base, ]
+  at_random <- rows[rows$variant == "random", ]
+  for (name in setdiff(unique(rows$variant), "random")) {
+    print_against_random(name, rows[rows$variant == name, ], at_random)
+  }
+  for (name in setdiff(unique(rows$variant), c(args$base, "random"))) {
+    pairs <- merge(rows[rows$variant == name, ], base, by = keys, suffixes = c("", ".base"))
+    if (!nrow(pairs)) next
+    cat(sprintf("\n%s: %d pairs; processor seconds %.2f, %s %.2f\n", name, nrow(pairs), mean(pairs$processor),
+                args$base, mean(pairs$processor.base)))
     for (at in c("best", "par", "refitted")) print_difference(pairs, at)
     print_by_function(pairs)
   }
 }
 
+# The functions on which a variant is worse than uniform points in the mean over instances and seeds, and by how much.
+print_against_random <- function(name, rows, at_random) {
+  both <- merge(rows, at_random, by = c("iid", "fid"), suffixes = c("", ".random"))
+  if (!nrow(both)) return(invisible())
+  for (at in c("best", "par")) {
+    lost <- tapply(both[[at]] - both[[paste0(at, ".random")]], both$fid, mean)
+    worse <- round(lost[lost > 0], 2)
+    cat(sprintf("%s, %s: worse than uniform points on %d functions:", name, at, length(worse)),
+        paste(sprintf("%s by %.2f", names(worse), worse), collapse = ", "), "\n")
+  }
+}
+
 # The standard error treats pairs as independent. Functions are better or worse if their mean differs by more than .05.
 print_difference <- function(pairs, at) {
-  gain <- pairs[[at]] - pairs[[paste0(at, ".default")]]
+  gain <- pairs[[at]] - pairs[[paste0(at, ".base")]]
   by <- tapply(gain, pairs$fid, mean)
-  cat(sprintf("  %-8s  mean %+.3f (se %.3f), default %+.2f; functions better %d, worse %d\n", at, mean(gain),
-              stats::sd(gain) / sqrt(length(gain)), mean(pairs[[paste0(at, ".default")]]), sum(by < -0.05),
+  cat(sprintf("  %-8s  mean %+.3f (se %.3f), %s %+.2f; functions better %d, worse %d\n", at, mean(gain),
+              stats::sd(gain) / sqrt(length(gain)), args$base, mean(pairs[[paste0(at, ".base")]]), sum(by < -0.05),
               sum(by > 0.05)))
 }
 
 print_by_function <- function(pairs) {
-  mean_of <- function(at) round(tapply(pairs[[at]] - pairs[[paste0(at, ".default")]], pairs$fid, mean), 2)
+  mean_of <- function(at) round(tapply(pairs[[at]] - pairs[[paste0(at, ".base")]], pairs$fid, mean), 2)
   print(rbind(best = mean_of("best"), par = mean_of("par")))
 }
 

@@ -83,6 +83,7 @@ later_victims <- function() {
     rankings = played(gp_bandit(x, kernel_se(0.3), policy = policy_ts(1), rewards = rewards_preferences("rankings")), function(b, q, t) b$rank(q$id[c(2, 3, 1)]), 3),
     auto = played(auto_bandit(square, n_initial = 2, prior_optimum = prior_normal(u = c(0.5, 0.2)),
                               model = gp_model(refit = refit_every(3, average = 2, starts = 1))), one),
+    drawn = played(gp_bandit(square, kernel_se(0.3), 0.05, policy_ei(incumbent = "draws")), one),
     shares = played(gp_bandit(search_space(m = param_shares(c("p", "q", "r"))), kernel_se(0.3), 0.05, policy_ei()), one),
     space = played(gp_ei(space, kernel_se(0.3, dims = "a") + kernel_categorical(dims = "b"), 0.05), one),
     batches = played(bpe(x, kernel_se(0.3), 0.05, rounds = 20, B = 1, R = 0.1), one),

@@ -167,7 +167,7 @@ own <- list(
 )
 # A valid object of each kind, to be given with something in it changed.
 whole <- list(kernel, kernel_matern(1.5, c(0.2, 0.3)) + kernel_linear(), kernel_categorical(features = data.frame(p = 1:3)), width_amm(1, 0.1), width_fixed(1, 0.1, looks = 2),
-              width_corrupt(width_amm(1, 0.1), 1), width_glm(1), width_dmm(1, 0.1), policy_ucb(width_sdf(1)), policy_ei(), policy_hypervolume(1), policy_duel(1),
+              width_corrupt(width_amm(1, 0.1), 1), width_glm(1), width_dmm(1, 0.1), policy_ucb(width_sdf(1)), policy_ei(), policy_ei(incumbent = "draws"), policy_hypervolume(1), policy_duel(1),
               policy_eims(), pending_censor(2), change_oracle(window = 2), change_detect(function(n) 1, sqrt), constraints_noisy(epoch = 2, step = 1), stop_gap(1, 2),
               stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_preferences(ties = TRUE), rewards_preferences("rankings"),
               rewards_robust(clip = 1), rewards_robust(), refit_every(3, average = 2), scale_outputs(), 1, function(n) rpois(n, 1), race_folds(3),

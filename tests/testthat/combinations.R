@@ -25,6 +25,7 @@ policies <- list(
   eims = list(ours = function() policy_eims()),
   straddle = list(ours = function() policy_straddle(0.2, random = FALSE), width = function(R) ref_width_constant(1.96)),
   kg = list(ours = function() policy_kg()),
+  nei = list(ours = function() policy_ei(incumbent = "draws")),
   repeats = list(ours = function() policy_repeats(policy_ucb(width_constant(1)), 1.5),
                  width = function(R) ref_width_constant(1)),
   cost = list(ours = function() policy_ei(cost = function(x) 1 + x[, "x1"])),

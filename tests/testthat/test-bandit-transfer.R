@@ -3,9 +3,9 @@
 inside <- function(b) as.environment(b)
 
 # A bandit over the tiny example's arms that knows of one earlier campaign with this correlation.
-tiny <- function(correlation) {
+tiny <- function(correlation, policy = policy_ei()) {
   arms <- data.frame(x = 0:4 / 4)
-  b <- gp_bandit(arms, kernel_se(0.3), 0.01, policy_ei(), refit = refit_every(100))
+  b <- gp_bandit(arms, kernel_se(0.3), 0.01, policy, refit = refit_every(100))
   frame <- inside(b)
   frame$config$transfer <- list(name = "old", rows = 5, inputs = as.matrix(arms), campaign = rep(1L, 5),
                                values = c(-0.5, 0.9, 1.2, 0.4, -1), noise_var = rep(0.01, 5),
@@ -51,6 +51,28 @@ play <- function(b, rounds, f, sd = 0.02) {
   }
   b
 }
+
+test_that("noisy expected improvement draws its incumbent given the earlier campaign", {
+  set.seed(5)
+  K <- kernel_gram(kernel_se(0.3), 0:4 / 4)
+  for (rho in c(-0.9, 0, 0.9)) {
+    b <- tiny(rho, policy_ei(incumbent = "draws"))
+    transfer <- inside(b)$config$transfer
+    p <- ref_posterior_at(rbind(cbind(K, rho * K), cbind(rho * K, K)), c(1, 3, 5, 6:10),
+                          c(0.2, 1, -0.3, transfer$values), 0.01, test = 1:5)
+    draws <- p$mean + t(chol(p$cov + diag(1e-12, 5))) %*% matrix(rnorm(5 * 1e5), 5)
+    value <- rowMeans(pmax(sweep(draws, 2, apply(draws[c(1, 3, 5), ], 2, max)), 0))
+    expect_gt(abs(log(value[2] / value[4])), 0.2)
+    expect_identical(b$suggest()$arm, which.max(value))
+  }
+  # On a box, where the search needs slopes.
+  b <- auto_bandit(box, transfer = list(may = old_data(25, 3, f = f)), n_initial = 2,
+                   policy = policy_ei(incumbent = "draws"))
+  play(b, 6, f)
+  h <- b$history()
+  expect_identical(anyDuplicated(h[c("x", "y")]), 0L)
+  expect_gt(max(f(as.matrix(h[c("x", "y")]))), -0.3)
+})
 
 # Mean and sd from the settings alone, by the formulas.
 by_hand <- function(config, x, y, newdata) {

@@ -82,7 +82,7 @@ exports <- list(
   policy_ucb = list(list(width = width_constant(1)), c(width = "width")),
   policy_ts = list(list(width = width_constant(1)), c(width = "width")),
   race_folds = list(list(folds = 5), c(folds = "count", alpha = "probability", burn_in = "count")),
-  policy_ei = list(list(), c(xi = "nonnegative")),
+  policy_ei = list(list(), c(xi = "nonnegative", incumbent = "word")),
   to_maximize = list(list(), character()),
   to_minimize = list(list(), character()),
   at_most = list(list(limit = 2), c(limit = "number")),

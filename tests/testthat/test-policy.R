@@ -246,7 +246,7 @@ test_that("a restored bandit makes the choices of the original, to the bit", {
   skip_on_cran()
   own <- function(mean, sd, round) mean + 2 * sd
   policies <- list(ucb = policy_ucb(width_constant(1.7)), ts = policy_ts(width_constant(1)), ei = policy_ei(),
-                   mes = policy_mes(), pims = policy_pims(), kg = policy_kg(), own = policy_function(own))
+                   nei = policy_ei(incumbent = "draws"), mes = policy_mes(), pims = policy_pims(), kg = policy_kg(), own = policy_function(own))
   matern <- kernel_matern(2.5, 0.5)
   domains <- list(box = list(box_domain(c(0, 0), c(1, 2)), matern),
                   space = list(search_space(r = param_factor(c("a", "b")), x1 = param_real(0, 1)),

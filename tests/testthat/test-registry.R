@@ -20,7 +20,7 @@ one_of_each <- function() {
                          kernel_categorical(), kernel_categorical(features = matrix(0:2 / 2)), kernel_matrix(diag(9)), kernel_function(own_kernel), k + kernel_linear(),
                          k * kernel_linear()),
     bandit_policy = c(
-      list(policy_ucb(1), policy_ts(1), policy_ei(0, function(x) 1 + x[, 1]), policy_kg(), policy_pi(), policy_mes(),
+      list(policy_ucb(1), policy_ts(1), policy_ei(0, function(x) 1 + x[, 1]), policy_ei(0.1, incumbent = "draws"), policy_kg(), policy_pi(), policy_mes(),
            policy_pims(), policy_eims(), policy_straddle(0), policy_function(function(mean, sd, round) mean), policy_mean(),
            policy_variance(), policy_uniform(), policy_duel(1), policy_duel(1, "game"), policy_ehvi(), policy_hypervolume(1), gp_ucb_pe(x9, k, 0.1)$config$policy,
            baseline_constrained("epbo", x9, k, 0.1, penalty = 1, outcomes = list(y = to_maximize(), g = at_most(0)))$config$policy,

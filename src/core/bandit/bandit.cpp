@@ -309,6 +309,21 @@ PointsMoments Bandit::played_moments(const Context& context) const {
   return out;
 }
 
+PlayedPoints Bandit::evaluated(const Context& context) const {
+  PlayedPoints out;
+  if (context.fixed) return out;
+  const bool ignored = !state_.pending().noticed();
+  for (const Index id : played_) {
+    const Point& point = state_.query(id).point;
+    if (!space().in_context(point, context)) continue;
+    if (context.eligible && !context.allows(point.arm)) continue;
+    if (ignored && state_.awaited().count(id) > 0) continue;
+    out.points.push_back(&point);
+    out.slots.push_back(first().known().slot(id));
+  }
+  return out;
+}
+
 PointsMoments Bandit::outcomes_at(const Points& X) const {
   const Index outcomes = state_.outcomes();
   PointsMoments out{MatrixXd(X.rows(), outcomes), MatrixXd(X.rows(), outcomes)};
@@ -384,6 +399,7 @@ Round Bandit::round(const Context& context) const {
   round.awaits_rewards = [this] { return first().knows_pending() && !state_.awaited().empty(); };
   round.outcomes = outcome_views();
   round.played = [this, &context] { return played_moments(context); };
+  round.evaluated = [this, &context] { return evaluated(context); };
   round.largest = [this, &context](const Score& score) { return largest(score, context); };
   return round;
 }

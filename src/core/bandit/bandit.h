@@ -161,6 +161,7 @@ class Bandit final : private PointFacts {
   std::vector<OutcomeView> outcome_views() const;
   void set_outcome_widths(Round& round) const;
   PointsMoments played_moments(const Context& context) const;
+  PlayedPoints evaluated(const Context& context) const;
   double guarded(double width) const;
   void check_eligible(const std::vector<char>& arms) const;
   Beginnings beginnings() const { return {first().known().best(), Points()}; }

@@ -116,10 +116,6 @@ void ArmPosterior::set_values(const VectorXd& weighted, double squares) {
   else refit_mean();
 }
 
-VectorXd ArmPosterior::covariance_with(Index) const {
-  throw_logic("an engine without features does not support differences");
-}
-
 void ArmPosterior::set_functionals(const MatrixXd&, const VectorXd&, const VectorXd&) {
   throw_logic("an engine without features supports arms only");
 }

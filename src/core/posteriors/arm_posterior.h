@@ -46,7 +46,7 @@ class ArmPosterior {
   void set_values(const VectorXd& weighted, double squares);
   void clear();
   // The covariance of all arms with one arm.
-  virtual VectorXd covariance_with(Index arm) const;
+  virtual VectorXd covariance_with(Index arm) const = 0;
   // Features of the arms, a row each, if the engine uses them.
   virtual const MatrixXd* features() const { return nullptr; }
   // Conditions on observations of functionals of f, given by their features, a row each: weights, and weight * (y -

@@ -291,6 +291,20 @@ MatrixXd DensePosterior::joint(const Points& X, VectorXd& mean) const {
   return out;
 }
 
+MatrixXd DensePosterior::cross_weights(const Points& Z) const {
+  check_point(Z.cols());
+  MatrixXd out(size(), Z.rows());
+  VectorXd covariance;
+  for (Index j = 0; j < Z.rows(); ++j) {
+    cross(row_of(Z, j), covariance);
+    covariance.conservativeResize(size());
+    factor_.forward(covariance);
+    factor_.backward(covariance);
+    for (Index i = 0; i < size(); ++i) out(i, j) = covariance[i] * present(i);
+  }
+  return out;
+}
+
 MatrixXd DensePosterior::draw(const Points& X, Rng& rng, Index count, double scale) const {
   VectorXd mean;
   const MatrixXd covariance = joint(X, mean);

@@ -66,6 +66,8 @@ class DensePosterior {
   void predict_at(const VectorXd& x, double& mean, double& variance) const;
   // Joint posterior covariance of f at the rows of X.
   MatrixXd covariance(const Points& X) const;
+  // The posterior covariance of f(x) with f at the rows of Z is k(x, Z) - k(x, points())' times these weights.
+  MatrixXd cross_weights(const Points& Z) const;
   // `count` exact joint draws, one per column: mean + scale * (posterior)^(1/2) z.
   MatrixXd draw(const Points& X, Rng& rng, Index count = 1, double scale = 1.0) const;
   // The mean at one point and its gradient, O(t).

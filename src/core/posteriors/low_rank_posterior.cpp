@@ -678,6 +678,20 @@ MatrixXd LowRankPosterior::coupled_covariance(const Points& X, const MatrixXd& p
   return one + one.transpose();
 }
 
+// phi(x)'(I - P^-1) phi(z), see predict_gradient().
+MatrixXd LowRankPosterior::cross_weights(const Points& Z) const {
+  check_point(Z.cols());
+  MatrixXd out(rank(), Z.rows());
+  for (Index j = 0; j < Z.rows(); ++j) {
+    const VectorXd phi = basis_.at(Z.row(j).transpose()).phi;
+    VectorXd solved = phi;
+    precision_.forward(solved);
+    precision_.backward(solved);
+    out.col(j) = basis_.on_points(phi - solved);
+  }
+  return out;
+}
+
 MatrixXd LowRankPosterior::draw(const Points& X, Rng& rng, Index count, double scale) const {
   MatrixXd out = joint_draws(covariance(X), rng, count, scale);
   VectorXd mean, ignored;

@@ -125,6 +125,9 @@ class LowRankPosterior {
   // them out.
   Index best_observation(double offset) const;
   MatrixXd covariance(const Points& X) const;
+  // The covariance by the basis, uncorrected, of f(x) with f at the rows of Z is k(x, Z) - k(x, Z')' times these
+  // weights, with Z' the basis().points().
+  MatrixXd cross_weights(const Points& Z) const;
   MatrixXd draw(const Points& X, Rng& rng, Index count = 1, double scale = 1.0) const;
   double mean_and_gradient(const VectorXd& x, VectorXd& dmean) const;
   void predict_gradient(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,

@@ -601,6 +601,63 @@ MatrixXd OpenPosterior::covariance(const Candidates& candidates,
   return ask([&X](const auto& known) { return known.covariance(X); });
 }
 
+namespace {
+
+// k(x, Z) - k(x, P) weights, with P the points on which the posterior is based.
+class KernelCovariance final : public CrossCovariance {
+ public:
+  KernelCovariance(const Kernel& kernel, Points fixed, Points base, MatrixXd weights)
+      : kernel_(kernel), fixed_(std::move(fixed)), base_(std::move(base)), weights_(std::move(weights)) {}
+  MatrixXd among_fixed() const override {
+    const MatrixXd out = at(fixed_);
+    return 0.5 * (out + out.transpose());
+  }
+  MatrixXd of(const Candidates& candidates) const override { return at(candidates.X); }
+  MatrixXd at(const Points& X) const override {
+    MatrixXd out(X.rows(), fixed_.rows());
+    for (Index first = 0; first < X.rows(); first += kBlock) {
+      const Points some = X.middleRows(first, std::min(kBlock, X.rows() - first));
+      MatrixXd part = kernel_.gram(some, fixed_);
+      if (base_.rows() > 0) subtract_product(part, kernel_.gram(some, base_), weights_);
+      out.middleRows(first, some.rows()) = part;
+    }
+    return out;
+  }
+  VectorXd at(const VectorXd& x, MatrixXd& gradient) const override {
+    VectorXd out(fixed_.rows());
+    kernel_.cross(x, fixed_, out);
+    kernel_.input_gradient(x, fixed_, gradient);
+    if (base_.rows() == 0) return out;
+    VectorXd cross(base_.rows());
+    MatrixXd slope;
+    kernel_.cross(x, base_, cross);
+    kernel_.input_gradient(x, base_, slope);
+    add_multiple_transposed(out, -1.0, weights_, cross);
+    subtract_crossprod(gradient, weights_, slope);
+    return out;
+  }
+
+ private:
+  static constexpr Index kBlock = 256;
+  const Kernel& kernel_;
+  Points fixed_, base_;
+  MatrixXd weights_;
+};
+
+Points base_of(const DensePosterior& known) { return known.points(); }
+Points base_of(const LowRankPosterior& known) { return known.basis().points(); }
+
+}  // namespace
+
+std::unique_ptr<CrossCovariance> OpenPosterior::covariances_with(const std::vector<const Point*>& fixed) const {
+  if (differences_) throw_invalid("no covariances of points are available from comparisons");
+  Points Z(static_cast<Index>(fixed.size()), fixed.empty() ? 0 : fixed[0]->x.size());
+  for (Index j = 0; j < Z.rows(); ++j) set_row(Z, j, fixed[static_cast<std::size_t>(j)]->x);
+  return ask([&](const auto& known) -> std::unique_ptr<CrossCovariance> {
+    return std::make_unique<KernelCovariance>(dense_.kernel(), Z, base_of(known), known.cross_weights(Z));
+  });
+}
+
 void OpenPosterior::differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                                 VectorXd& variance) const {
   if (!differences_) return Posterior::differences(candidates, from, mean, variance);

@@ -37,6 +37,7 @@ class OpenPosterior final : public Posterior,
                             public SitePosterior,
                             public LocalPosterior,
                             public JointPosterior,
+                            public CrossPosterior,
                             public ComparingPosterior,
                             public ApproximatePosterior,
                             public PostponingPosterior {
@@ -76,6 +77,7 @@ class OpenPosterior final : public Posterior,
              VectorXd& dsd) const override;
   MatrixXd covariance(const Candidates& candidates,
                       const std::vector<Index>& some) const override;
+  std::unique_ptr<CrossCovariance> covariances_with(const std::vector<const Point*>& fixed) const override;
   void differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                    VectorXd& variance) const override;
   bool can_sketch() const override;

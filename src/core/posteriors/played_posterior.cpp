@@ -140,6 +140,15 @@ void PlayedPosterior::drift(double rate) {
   drifted_ = true;
 }
 
+VectorXd PlayedPosterior::covariance_with(Index arm) const {
+  const Index n = table_->size();
+  VectorXd out(n);
+  table_->kernel->cross(row_of(*table_->points, arm), *table_->points, out);
+  const VectorXd at_arm = signed_row(arm), prior = out;
+  product_sweep(V_.data(), n, n, rows_, at_arm.data(), -1.0, prior.data(), out.data());
+  return out;
+}
+
 MatrixXd PlayedPosterior::covariance(const std::vector<Index>& arms) const {
   const Index count = static_cast<Index>(arms.size());
   MatrixXd rows(count, rows_), signed_rows(count, rows_);

@@ -19,6 +19,7 @@ class PlayedPosterior : public ArmPosterior {
   void draw(Rng& rng, double scale, const VectorXd& base, Index first,
             Eigen::Ref<MatrixXd> out) const override;
   MatrixXd covariance(const std::vector<Index>& arms) const override;
+  VectorXd covariance_with(Index arm) const override;
   void drift(double rate) override;
 
  protected:

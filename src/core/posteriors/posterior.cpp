@@ -12,6 +12,14 @@ double SampledFunction::at(const VectorXd&, VectorXd*) const {
   throw_logic("this draw is defined at the candidates only");
 }
 
+MatrixXd CrossCovariance::at(const Points&) const {
+  throw_logic("these covariances are defined at the candidates only");
+}
+
+VectorXd CrossCovariance::at(const VectorXd&, MatrixXd&) const {
+  throw_logic("these covariances are defined at the candidates only");
+}
+
 PriorMean::PriorMean(VectorXd values) : values_(std::move(values)) {
   if (values_.size() < 1) throw_invalid("a prior mean needs a number");
   if (all_equal(values_, values_[0])) values_.conservativeResize(1);
@@ -148,6 +156,10 @@ MatrixXd Posterior::covariance(const Candidates& candidates, const std::vector<I
 void Posterior::sample_all(const Posterior& centre, const Candidates& candidates, double scale, Rng& rng,
                            Eigen::Ref<MatrixXd> out) const {
   need<JointPosterior>(*this, kNoJoint).sample_all(centre, candidates, scale, rng, out);
+}
+
+std::unique_ptr<CrossCovariance> Posterior::covariances_with(const std::vector<const Point*>& fixed) const {
+  return need<CrossPosterior>(*this, kNoJoint).covariances_with(fixed);
 }
 
 void Posterior::differences(const Candidates& candidates, const Point& from, VectorXd& mean,

@@ -73,6 +73,17 @@ class SetDraw final : public SampledFunction {
   VectorXd values_;
 };
 
+// Posterior covariances of f at any points (rows) with f at some fixed points (columns).
+class CrossCovariance {
+ public:
+  virtual ~CrossCovariance() = default;
+  virtual MatrixXd among_fixed() const = 0;
+  virtual MatrixXd of(const Candidates& candidates) const = 0;
+  // At other points, and at one point with the gradient (a row per fixed point); not available over a table.
+  virtual MatrixXd at(const Points& X) const;
+  virtual VectorXd at(const VectorXd& x, MatrixXd& gradient) const;
+};
+
 // The prior mean: one number, or one per arm. The arm's number is the last input of a point.
 class PriorMean {
  public:
@@ -158,6 +169,15 @@ class JointPosterior {
 
  protected:
   ~JointPosterior() = default;
+};
+
+class CrossPosterior {
+ public:
+  // Valid until the posterior changes.
+  virtual std::unique_ptr<CrossCovariance> covariances_with(const std::vector<const Point*>& fixed) const = 0;
+
+ protected:
+  ~CrossPosterior() = default;
 };
 
 class ComparingPosterior {
@@ -267,6 +287,7 @@ class Posterior {
   MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const;
   void sample_all(const Posterior& centre, const Candidates& candidates, double scale, Rng& rng,
                   Eigen::Ref<MatrixXd> out) const;
+  std::unique_ptr<CrossCovariance> covariances_with(const std::vector<const Point*>& fixed) const;
   void differences(const Candidates& candidates, const Point& from, VectorXd& mean, VectorXd& variance) const;
   // By default there is no low-rank posterior, and the largest mean is that of means_at().
   const LowRankPosterior* low_rank() const;

@@ -292,6 +292,41 @@ MatrixXd TablePosterior::covariance(const Candidates& candidates,
   return settled().covariance(rows);
 }
 
+namespace {
+
+// Columns of the covariance of all arms.
+class TableCovariance final : public CrossCovariance {
+ public:
+  TableCovariance(MatrixXd columns, std::vector<Index> fixed)
+      : columns_(std::move(columns)), fixed_(std::move(fixed)) {}
+  MatrixXd among_fixed() const override {
+    MatrixXd out(columns_.cols(), columns_.cols());
+    for (Index i = 0; i < out.rows(); ++i) copy_row(out, i, columns_, fixed_[static_cast<std::size_t>(i)]);
+    return 0.5 * (out + out.transpose());
+  }
+  MatrixXd of(const Candidates& candidates) const override {
+    return columns_.middleRows(candidates.first, candidates.count);
+  }
+
+ private:
+  MatrixXd columns_;
+  std::vector<Index> fixed_;
+};
+
+}  // namespace
+
+std::unique_ptr<CrossCovariance> TablePosterior::covariances_with(const std::vector<const Point*>& fixed) const {
+  if (compares_) throw_invalid("no covariances of points are available from comparisons");
+  const ArmPosterior& all = settled();
+  MatrixXd columns(all.mean().size(), static_cast<Index>(fixed.size()));
+  std::vector<Index> rows;
+  for (const Point* point : fixed) {
+    columns.col(static_cast<Index>(rows.size())) = all.covariance_with(point->row);
+    rows.push_back(point->row);
+  }
+  return std::make_unique<TableCovariance>(std::move(columns), std::move(rows));
+}
+
 void TablePosterior::differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                                  VectorXd& variance) const {
   const ArmPosterior& all = settled();

@@ -12,6 +12,7 @@ namespace gpb {
 class TablePosterior final : public Posterior,
                              public SitePosterior,
                              public JointPosterior,
+                             public CrossPosterior,
                              public ComparingPosterior {
  public:
   // `name`: the engine's name in output. Only a drifting prior in `forgetting` matters here.
@@ -40,6 +41,7 @@ class TablePosterior final : public Posterior,
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const override;
+  std::unique_ptr<CrossCovariance> covariances_with(const std::vector<const Point*>& fixed) const override;
   void differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                    VectorXd& variance) const override;
   VectorXd means_at(const std::vector<const Point*>& points,

@@ -37,6 +37,25 @@ class TransferDraw final : public SampledFunction {
   const TransferPosterior& of_;
 };
 
+// The engine's covariances, evaluated without the campaign's number.
+class TransferCovariance final : public CrossCovariance {
+ public:
+  TransferCovariance(std::unique_ptr<CrossCovariance> inner, const TransferPosterior& of)
+      : inner_(std::move(inner)), of_(of) {}
+  MatrixXd among_fixed() const override { return inner_->among_fixed(); }
+  MatrixXd of(const Candidates& candidates) const override { return inner_->of(of_.of_engine(candidates)); }
+  MatrixXd at(const Points& X) const override { return inner_->at(in_this_campaign(X)); }
+  VectorXd at(const VectorXd& x, MatrixXd& gradient) const override {
+    VectorXd out = inner_->at(in_this_campaign(x), gradient);
+    gradient.conservativeResize(gradient.rows(), x.size());
+    return out;
+  }
+
+ private:
+  std::unique_ptr<CrossCovariance> inner_;
+  const TransferPosterior& of_;
+};
+
 const TransferPosterior& transfer_posterior(const Posterior& posterior) {
   return static_cast<const TransferPosterior&>(posterior);
 }
@@ -159,6 +178,14 @@ void TransferPosterior::sketches(const Points& X, VectorXd& mean, VectorXd& vari
 MatrixXd TransferPosterior::covariance(const Candidates& candidates,
                                       const std::vector<Index>& some) const {
   return engine_->covariance(of_engine(candidates), some);
+}
+
+std::unique_ptr<CrossCovariance> TransferPosterior::covariances_with(const std::vector<const Point*>& fixed) const {
+  std::vector<Point> own;
+  for (const Point* point : fixed) own.push_back(of_engine(*point));
+  std::vector<const Point*> pointers;
+  for (const Point& point : own) pointers.push_back(&point);
+  return std::make_unique<TransferCovariance>(engine_->covariances_with(pointers), *this);
 }
 
 void TransferPosterior::differences(const Candidates& candidates, const Point& from, VectorXd& mean,

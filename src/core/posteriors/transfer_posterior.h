@@ -19,6 +19,7 @@ using TransferRowsPtr = std::shared_ptr<const TransferRows>;
 class TransferPosterior final : public Posterior,
                                 public LocalPosterior,
                                 public JointPosterior,
+                                public CrossPosterior,
                                 public ComparingPosterior,
                                 public PostponingPosterior {
  public:
@@ -55,6 +56,7 @@ class TransferPosterior final : public Posterior,
               VectorXd& dsd) const override;
   void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const override;
+  std::unique_ptr<CrossCovariance> covariances_with(const std::vector<const Point*>& fixed) const override;
   void differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                    VectorXd& variance) const override;
   VectorXd means_at(const std::vector<const Point*>& points,

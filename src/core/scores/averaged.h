@@ -103,7 +103,8 @@ std::unique_ptr<Score> averaged_over_models(const Round& round, Make make) {
     Round one = round;
     one.mean = &round.mean->model(k);
     one.variance = &round.variance->model(k);
-    parts.push_back({make(one), std::log(round.mean->model_weight(k))});
+    one.model_weight = round.mean->model_weight(k);
+    parts.push_back({make(one), std::log(one.model_weight)});
   }
   return std::make_unique<AveragedScore>(std::move(parts));
 }

@@ -29,6 +29,25 @@ inline double log_expected_improvement(double mean, double sd, double target) {
   return std::log(sd) + log_improvement(z);
 }
 
+// The same with its derivatives: d EI = Phi(z) d mean + phi(z) d sd.
+struct ImprovementSlopes {
+  double by_mean = 0.0, by_sd = 0.0;
+};
+inline double log_expected_improvement(double mean, double sd, double target, ImprovementSlopes& slopes) {
+  slopes = {};
+  if (!(sd > 0.0)) return log_expected_improvement(mean, sd, target);
+  const double z = (mean - target) / sd;
+  if (z > -25.0) {
+    const double tail = normal_cdf(z), density = normal_density(z);
+    const double whole = sd * (z * tail + density);
+    slopes = {tail / whole, density / whole};
+  } else {
+    const double by_z = log_improvement_slope(z);
+    slopes = {by_z / sd, (1.0 - z * by_z) / sd};
+  }
+  return log_expected_improvement(mean, sd, target);
+}
+
 // Uses the logarithm as the score, which orders points even if the value underflows; ties are relative.
 class ExpectedImprovementScore final : public MomentScore {
  public:
@@ -41,23 +60,11 @@ class ExpectedImprovementScore final : public MomentScore {
 
  protected:
   bool rises() const override { return true; }
-  // d EI = Phi(z) d mean + phi(z) d sd.
   double of(double mean, double sd, Slopes* slopes) const override {
-    const double value = log_expected_improvement(mean, sd, target_);
-    if (!slopes) return value;
-    if (!(sd > 0.0)) {
-      *slopes = {0.0, 0.0};
-      return value;
-    }
-    const double z = (mean - target_) / sd;
-    if (z > -25.0) {
-      const double tail = normal_cdf(z), density = normal_density(z);
-      const double whole = sd * (z * tail + density);
-      *slopes = {tail / whole, density / whole};
-    } else {
-      const double by_z = log_improvement_slope(z);
-      *slopes = {by_z / sd, (1.0 - z * by_z) / sd};
-    }
+    if (!slopes) return log_expected_improvement(mean, sd, target_);
+    ImprovementSlopes own;
+    const double value = log_expected_improvement(mean, sd, target_, own);
+    *slopes = {own.by_mean, own.by_sd};
     return value;
   }
 

@@ -7,6 +7,7 @@
 #include "scores/improvement.h"
 #include "scores/knowledge.h"
 #include "scores/level_set.h"
+#include "scores/noisy_improvement.h"
 #include "scores/own_function.h"
 #include "scores/region.h"
 #include "scores/robust.h"
@@ -95,9 +96,11 @@ PolicyPtr make_knowledge(const Settings&, WidthPtr) {
 }
 
 PolicyPtr make_expected_improvement(const Settings& policy, WidthPtr width) {
-  PolicyPtr plain = make_improvement<ExpectedImprovementScore>(policy, std::move(width));
-  if (!policy.has("cost")) return plain;
-  return std::make_unique<PerCostPolicy>(std::move(plain), policy.point_function("cost"),
+  PolicyPtr improvement = policy.text("incumbent") == "draws"
+                              ? std::make_unique<NoisyImprovementPolicy>(ImprovementTarget(policy))
+                              : make_improvement<ExpectedImprovementScore>(policy, std::move(width));
+  if (!policy.has("cost")) return improvement;
+  return std::make_unique<PerCostPolicy>(std::move(improvement), policy.point_function("cost"),
                                          policy.count("actions"));
 }
 

@@ -83,6 +83,12 @@ struct PointsMoments {
   MatrixXd mean, sd;
 };
 
+// Points with the slots of their observations in the posterior, or -1.
+struct PlayedPoints {
+  std::vector<const Point*> points;
+  std::vector<Index> slots;
+};
+
 // The information about a round that a policy may use.
 struct Round {
   double number = 1.0;          // 1 + queries made
@@ -94,6 +100,7 @@ struct Round {
   ArmSet eligible;              // null: all arms
   double prior_scale = 1.0;     // largest prior standard deviation: the unit of ties
   double noise_var = 1.0;
+  double model_weight = 1.0;    // of the model, if the score is averaged over several
   WidthState state;
   std::function<bool()> awaits_rewards;  // some query's; the variance includes it
   std::function<double()> incumbent;  // largest posterior mean among points played
@@ -105,6 +112,8 @@ struct Round {
   double width = kNaN;          // the policy's own, see Policy::width
   std::vector<OutcomeView> outcomes;  // of bandits with several, the first among them
   std::function<PointsMoments()> played;  // outcomes at the points played
+  // The points played in this context, without pending ones if these are ignored. None if inputs are fixed.
+  std::function<PlayedPoints()> evaluated;
   double feasible = kNaN;  // required probability of the limits at a recommended point
   const Point* opponent = nullptr;  // the point with which this query is compared, or null
 
