@@ -21,6 +21,13 @@ test_that("parameters, fitted values and residuals agree with the posterior", {
   expect_equal(fitted(b), stats::setNames(b$posterior(arm = model_arms)$mean, 1:5))
   expect_equal(unname(residuals(b) + fitted(b)), model_rewards)
   expect_identical(nobs(b), 5L)
+  expect_true(all.equal(before, b))
+})
+
+test_that("tables of parameters, of queries and of the fit agree with the methods for one of them", {
+  skip_if_not_installed("generics")
+  b <- model_bandit(mean = 0.3)
+  before <- b$copy()
   expect_equal(generics::tidy(b), data.frame(term = names(coef(b)), estimate = unname(coef(b))))
   seen <- generics::augment(b)
   expect_identical(seen[names(b$history())], b$history())
@@ -97,7 +104,6 @@ test_that("several outcomes have a column each, and models without such results 
   expect_identical(colnames(residuals(several)), c("yield", "impurity"))
   expect_identical(unname(is.na(residuals(several)[, "impurity"])), c(TRUE, FALSE))
   expect_true(all(c("yield.noise_var", "impurity.noise_var") %in% names(coef(several))))
-  expect_true(all(c(".fitted_yield", ".resid_impurity") %in% names(generics::augment(several))))
   refused(logLik(several))
   refused(update(several, kernel = model_kernel), "kernel")
   duel <- gp_bandit(model_x, model_kernel, policy = policy_duel(2), rewards = rewards_preferences())
@@ -115,6 +121,10 @@ test_that("several outcomes have a column each, and models without such results 
 
 test_that("the methods are registered with package generics, and work for results of a search", {
   skip_if_not_installed("generics")
+  several <- gp_bandit(model_x, model_kernel, 0.04, policy_ei(),
+                       outcomes = list(yield = to_maximize(), impurity = at_most(2)))
+  several$add(arm = c(3, 9), reward = cbind(yield = 1:2, impurity = c(NA, 3)))
+  expect_true(all(c(".fitted_yield", ".resid_impurity") %in% names(generics::augment(several))))
   for (generic in c("tidy", "glance", "augment")) for (class in c("GPBandit", "bandit_maximum")) {
     expect_true(is.function(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace("generics"))))
   }

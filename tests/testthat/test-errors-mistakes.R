@@ -53,7 +53,8 @@ test_that("mistakes in a call of a search have helpful errors", {
   expect_remedy(maximize_bandit(peak, line, 9, seed = 3), "argument_error", "Use `set.seed()`")
   expect_remedy(maximize_bandit(peak, bounds = line, evaluations = 9), "argument_error", "Use `domain`")
   expect_remedy(maximize_bandit(fn = peak, domain = line, evaluations = 9), "argument_error", "Use `objective`")
-  expect_remedy(maximize_bandit(peak, line, 9, workers = 2), "argument_error", "Try `future::plan(")
+  for_workers <- if (requireNamespace("future", quietly = TRUE)) "future::plan(" else "install.packages(\"future\")"
+  expect_remedy(maximize_bandit(peak, line, 9, workers = 2), "argument_error", paste0("Try `", for_workers))
   expect_remedy(maximize_bandit(peak, line, 9, stop_when = stop_gap()), "argument_error", "Try `tolerance = 0.1`")
   expect_remedy(maximize_bandit(peak, line, 9, stop_when = stop_gap(0.1)), "argument_error",
                 "Try `stop_gap(tolerance, width = width_amm(B, R))`")
