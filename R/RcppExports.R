@@ -409,6 +409,10 @@ cpp_end_connections <- function(port, peers, words) {
     .Call(`_gpbandits_cpp_end_connections`, port, peers, words)
 }
 
+cpp_send_at_once <- function(port) {
+    .Call(`_gpbandits_cpp_send_at_once`, port)
+}
+
 cpp_most_files <- function() {
     .Call(`_gpbandits_cpp_most_files`)
 }
@@ -451,6 +455,14 @@ cpp_numbers_from_words <- function(words) {
 
 cpp_json_strings <- function(x) {
     .Call(`_gpbandits_cpp_json_strings`, x)
+}
+
+cpp_json_scalars <- function(x) {
+    .Call(`_gpbandits_cpp_json_scalars`, x)
+}
+
+cpp_json_rows <- function(columns) {
+    .Call(`_gpbandits_cpp_json_rows`, columns)
 }
 
 cpp_invalid_in_function <- function(bytes) {

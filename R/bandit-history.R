@@ -32,7 +32,9 @@ point_frame <- function(bandit, arm, context, inputs) {
 model_state_at_choice <- function(bandit, ids) {
   model_state <- cpp_frame(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
   if (is.null(bandit$config$outputs) && of_form(bandit$config, "gaussian")) return(model_state)
-  fits <- table_column(bandit$events, "id")[table_column(bandit$events, "kind") %in% believing]
+  fits <- if (length(bandit$refits)) {
+    table_column(bandit$events, "id")[table_column(bandit$events, "kind") %in% believing]
+  }
   before <- findInterval(ids - 1, fits)
   for (k in unique(before)) {
     rows <- before == k

@@ -43,8 +43,9 @@ propensities <- function(bandit, ids, draws = NULL) {
   sure <- !chooses_at_random(config$policy) | lengths(eligible[open]) == 1
   out[open[sure]] <- 1
   se[!is.na(out)] <- 0
+  if (is.null(draws) || draws == 0) return(list(propensity = out, propensity_se = se))
   open <- open[!sure & !before_checkpoint(bandit, ids[open])]
-  if (!is.null(draws) && draws > 0 && length(open)) {
+  if (length(open)) {
     out[open] <- drawn_again(bandit, ids[open], draws)
     se[open] <- sqrt(out[open] * (1 - out[open]) / (draws + 1))
   }
@@ -53,7 +54,11 @@ propensities <- function(bandit, ids, draws = NULL) {
 
 # The arms (1-based) that were eligible at some queries.
 eligible_at <- function(bandit, ids) {
-  events <- table_columns(bandit$events)
+  # (Usually all arms are eligible: then the log is not searched.)
+  if ("arms" %in% bandit$events$.blank && !any(vapply(bandit$refits, is_growth, NA))) {
+    return(rep(list(seq_len(point_count(bandit$config$domain))), length(ids)))
+  }
+  events <- lapply(c(kind = "kind", id = "id", arms = "arms"), function(name) table_column(bandit$events, name))
   asked <- which(events$kind %in% event_kind[c("query", "given")])
   at <- asked[match(ids, events$id[asked])]
   count <- arms_in_time(bandit)[at]

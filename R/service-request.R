@@ -43,10 +43,8 @@ check_once <- function(fields) {
 }
 
 check_fields <- function(fields, known) {
-  invalid <- setdiff(names(fields), known)
-  if (length(invalid)) {
-    stop_unknown(invalid[1], known)
-  }
+  invalid <- !names(fields) %in% known
+  if (any(invalid)) stop_unknown(names(fields)[invalid][1], known)
 }
 
 in_json_words <- function(value) {
@@ -202,8 +200,7 @@ for_method <- function(request, answer) {
   answer
 }
 
-# On a persistent connection, the body would wait 40 ms for the client's delayed acknowledgement of the headers.
-every_answer <- list(Connection = "close", "Cache-Control" = "no-store", "X-Content-Type-Options" = "nosniff")
+every_answer <- list("Cache-Control" = "no-store", "X-Content-Type-Options" = "nosniff")
 
 reply <- function(value, status = 200L, headers = list()) {
   body <- jsonlite::toJSON(value, auto_unbox = TRUE, digits = NA, null = "null", na = "null", dataframe = "rows")
@@ -218,10 +215,11 @@ reply_text <- function(body, status = 200L, headers = list()) {
 # of a request for many queries.)
 reply_fields <- function(...) {
   fields <- list(...)
+  if (all(lengths(fields) == 1)) return(reply_text(json_rows(fields)))
   words <- vapply(fields, function(x) {
-    if (length(x) == 1) json_scalars(x) else paste0("[", paste(json_scalars(x), collapse = ","), "]")
+    if (length(x) == 1) cpp_json_scalars(x) else paste0("[", paste(cpp_json_scalars(x), collapse = ","), "]")
   }, "")
-  reply_text(paste0("{", paste0(json_quote(names(fields)), ":", words, collapse = ","), "}"))
+  reply_text(paste0("{", paste0(cpp_json_scalars(names(fields)), ":", words, collapse = ","), "}"))
 }
 
 reply_error <- function(status, words, headers = list(), argument = NULL) {

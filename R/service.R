@@ -36,10 +36,10 @@
 #'
 #' @section Safety: The service listens on this machine only, unless `host` is another address. Every request needs
 #'   the header `Authorization: Bearer <token>`, except `/health`, the schema and the page's files, which hold no
-#'   data. Bodies larger than `max_body` bytes are rejected before they are read. Connections that last longer than
-#'   `time_limit` are closed, the oldest first if there are many, and so is work on a request. (On Windows R cannot
-#'   close connections.) WebSockets are not supported. Everything a client sends is data: it is parsed as JSON, and
-#'   never used as code, address or path.
+#'   data. Bodies larger than `max_body` bytes are rejected before they are read. Connections on which no request is
+#'   completed for `time_limit` are closed, the oldest first if there are many. Work on a request ends after the same
+#'   time. (On Windows R cannot close connections.) WebSockets are not supported. Everything a client sends is data: it
+#'   is parsed as JSON, and never used as code, address or path.
 #'
 #'   **Use a proxy on a network.** The service has no encryption and answers one request at a time. R also keeps the
 #'   name of every header that it receives, so a client that invents names fills the memory; a proxy passes on only
@@ -52,8 +52,8 @@
 #'   random numbers; see `$token` of the result. Default `NULL`.
 #' @param host the address to listen on, a string. Default `"127.0.0.1"`: this machine only.
 #' @param max_body largest body of a request in bytes. Default 65536.
-#' @param time_limit seconds that a connection may last, and that the service may work on a request. Default
-#'   30.
+#' @param time_limit seconds that a connection may last without a complete request, and that the service may work on a
+#'   request. Default 30.
 #' @param connections the largest number of connections at a time, an integer. Default 500. At most half of
 #'   the files that R may have open.
 #' @return An object of class `bandit_service`, a list with
@@ -87,17 +87,21 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
   if (port == 0) port <- httpuv::randomPort(host = host)
   service <- list(bandit = bandit, store = store, token = token, max_body = max_body, time_limit = time_limit,
                   port = as.integer(port), page = page_files(), reader = new_reader(store, time_limit))
-  app <- list(onHeaders = function(request) for_method(request, checked_reply(refuse_early(service, request))),
-              call = function(request) for_method(request, timed_reply(service, answer_request(service, request))),
+  app <- list(onHeaders = function(request) closing(for_method(request, checked_reply(refuse_early(service, request)))),
+              call = function(request) {
+                watch$alive(request)
+                answer <- for_method(request, timed_reply(service, answer_request(service, request)))
+                for_connection(watch, request, answer)
+              },
               onWSOpen = function(socket) socket$close())
   server <- catch_error(httpuv::startServer(host, port, app, quiet = TRUE), function(e) {
     stop_argument("port", sprintf("%d, on which the service cannot listen (%s)", as.integer(port), message_of(e)),
                   "a free port")
   })
-  forget <- watch_connections(service$port, time_limit, connections)
+  watch <- watch_connections(service$port, time_limit, connections)
   structure(list(url = sprintf("http://%s:%d", host, service$port), token = token,
                  stop = function() {
-                   forget()
+                   watch$stop()
                    end_reader(service$reader)
                    httpuv::stopServer(server)
                  },
@@ -220,15 +224,16 @@ serve_suggest <- function(service, body) {
       message <<- trimws(conditionMessage(m))
       invokeRestart("muffleMessage")
     })
+  found <- as.list(found)
   inputs <- intersect(names(found), given_names(service$bandit$config))
   ours <- own_columns(found, inputs)
   queries <- character()
-  if (nrow(found)) {
+  if (length(found$id)) {
     rows <- json_rows(ours[c("id", "token", "attempt", if (!is.null(ours$arm)) "arm")])
-    queries <- paste0(substr(rows, 1, nchar(rows) - 1), ",\"point\":", json_rows(as.list(found[inputs])), "}")
+    queries <- paste0(substr(rows, 1, nchar(rows) - 1), ",\"point\":", json_rows(found[inputs]), "}")
   }
   reply_text(paste0("{\"queries\":[", paste(queries, collapse = ","), "]",
-                    if (!is.null(message)) paste0(",\"message\":", json_quote(message)), "}"))
+                    if (!is.null(message)) paste0(",\"message\":", cpp_json_scalars(message)), "}"))
 }
 
 # Adds an experiment that was not suggested: with its result, or pending.
@@ -352,8 +357,9 @@ serve_history <- function(service, query) {
   ids <- if (last > after) seq(after + 1, last) else integer()
   rows <- bandit_history(bandit, ids)
   rows$id.2 <- of_form(bandit$config, "opponent_ids")(bandit, ids)
-  reply(list(rows = with_propensity(rows, bandit, query[["draws"]]), total = total,
-             version = paste(log_version(service$bandit), collapse = "-")))
+  rows <- json_rows(with_propensity(rows, bandit, query[["draws"]]))
+  reply_text(sprintf("{\"rows\":[%s],\"total\":%d,\"version\":\"%s\"}", paste(rows, collapse = ","), total,
+                     paste(log_version(service$bandit), collapse = "-")))
 }
 
 # All data as a file: a table for spreadsheets, or settings and log in the form that from_json() reads.
@@ -446,7 +452,8 @@ reader_loop <- function(settings, connection) {
 #'   of them for several queries, in the order of the answer. In a query string: `?context[age]=0.2&context[hour]=0.5`
 #'   or `?context=0.2,0.5`.
 #' * **Batches**: `/suggest` for many contexts and `/observe` with arrays (`"id": [1, 2], "reward": [0, 1]`) are one
-#'   transaction each. Many decisions a second need them.
+#'   transaction each. Many decisions a second need them, or `bandit_store(durable = FALSE)` and a client that keeps its
+#'   connection open.
 #' * **History**: the rows are those of `$history(draws)`, with `propensity` where choices are randomised and `id.2`
 #'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
 #' * **Export**: CSV is the history; JSON holds settings and log, and [from_json()] reads it.

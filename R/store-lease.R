@@ -19,8 +19,9 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
   if (!is.null(time) && goes_by_clock(bandit$config)) {
     stop_unused("time", "a store uses the clock of its server")
   }
+  see <- leases_to_see(bandit, worker, lease, visitor)
   found <- in_store(bandit, lease_queries(bandit, n, contexts, worker, lease, visitor),
-                    leases = leases_to_see(bandit, worker, lease, visitor))
+                    leases = see, single = n == 1 && is.null(see))
   if (nrow(found) < n) say_budget_is_spent(bandit, nrow(found), n)
   found
 }
@@ -146,44 +147,30 @@ leased_queries <- function(log) {
                      " AND state <> 'withdrawn'")$n)
 }
 
-# Leases of some queries, by one statement. The result is the input of leased_frame().
+# Leases of some queries. The result is the input of leased_frame().
 give_leases <- function(log, ids, worker, seconds, visitor = FALSE, attempt = 1L) {
   if (length(ids) == 0) return(list())
   tokens <- vapply(ids, function(id) random_token(), "")
-  state <- if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'"
-  rows <- paste(log$number, ids, attempt,
-                sql_literal(or_else(worker, NA_character_), log$connection),
-                sql_literal(tokens, log$connection), state, lease_times(log, seconds), sep = ", ")
-  sql_run(log$connection,
-          "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
-          paste(rows, collapse = "), ("), ")")
+  state <- if (is.null(seconds)) "kept" else if (visitor) "shown" else "open"
+  write_part(log, list(leases = list(query = as.integer(ids), attempt = attempt, token = tokens, state = state,
+                                     worker = or_else(worker, NA_character_), seconds = lease_seconds(seconds))))
   Map(function(id, token) list(query = id, token = token, attempt = attempt), ids, tokens, USE.NAMES = FALSE)
 }
 
 # 128 bits from the system's generator, which cannot be predicted. (R's generator can be, and belongs to the user.)
-random_token <- function() paste(core(cpp_random_bytes(16L)), collapse = "")
+random_token <- function() cpp_hex_from_raw(core(cpp_random_bytes(16L)))
 
-lease_length <- function(seconds) if (!is.null(seconds) && is.finite(seconds)) sprintf("%.6f", seconds) else "1e300"
-
-# The values of the columns since, seconds, expires.
-lease_times <- function(log, seconds) {
-  length <- lease_length(seconds)
-  paste(sql_clock(log$connection), length, paste0(sql_clock(log$connection), " + ", length), sep = ", ")
-}
+lease_seconds <- function(seconds) if (!is.null(seconds) && is.finite(seconds)) seconds else 1e300
 
 renew_lease <- function(log, id, attempt, seconds) {
-  length <- lease_length(seconds)
+  length <- lease_text(lease_seconds(seconds))
   sql_run(log$connection, "UPDATE gpb_lease SET seconds = ", length, ", expires = ", sql_clock(log$connection), " + ",
           length,
           " WHERE bandit = ", log$number, " AND query = ", id, " AND attempt = ", attempt)
 }
 
 end_leases <- function(log, ids, state, reason = NULL) {
-  if (length(ids) == 0) return(invisible())
-  sql_run(log$connection, "UPDATE gpb_lease SET state = '", state, "', ended = ", sql_clock(log$connection),
-          if (!is.null(reason)) paste0(", reason = ", sql_literal(reason, log$connection)),
-          " WHERE bandit = ", log$number, " AND query IN (", paste(as.integer(ids), collapse = ", "),
-          ") AND state IN ('open', 'shown', 'kept', 'offered')")
+  if (length(ids)) write_part(log, list(ended = list(query = as.integer(ids), state = state, reason = reason)))
 }
 
 # The queries in the form of $suggest(), with their tokens.
@@ -198,14 +185,15 @@ leased_frame <- function(bandit, leases) {
 
 store_observe <- function(bandit, id, reward, constraints, time, noise_var, token = NULL, ...) {
   force_arguments()
+  ids <- ids_reported(id)
   in_store(bandit, {
-    ids <- ids_reported(id)
     check_tokens(bandit, ids, token)
     stood <- if (is.numeric(ids) && length(ids) == 1) stand_in_of(bandit, ids)
     if (length(stood)) bandit_amend(bandit, stood, if (is.data.frame(id)) id$reward else reward)
     else bandit_observe(bandit, id, reward, constraints, or_else(time, store_time(bandit)), noise_var, ...)
     end_leases(bandit$journal, settled_among(bandit, ids), "done")
-  }, leases = tokens_in_sql(ids_reported(id), token, bandit$journal$connection))
+  }, leases = tokens_in_sql(ids, token, bandit$journal$connection), single = length(ids) == 1,
+  given = given_tokens(ids, token))
   invisible(bandit)
 }
 
@@ -220,7 +208,8 @@ store_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, to
     check_tokens(bandit, id, token)
     bandit_withdraw(bandit, id, failed, outcome, reason, ...)
     end_leases(bandit$journal, settled_among(bandit, id), if (failed) "failed" else "withdrawn", reason)
-  }, leases = tokens_in_sql(id, token, bandit$journal$connection))
+  }, leases = tokens_in_sql(id, token, bandit$journal$connection), single = length(id) == 1,
+  given = given_tokens(id, token))
   invisible(bandit)
 }
 
@@ -229,7 +218,8 @@ store_amend <- function(bandit, id, reward, token = NULL, ...) {
   in_store(bandit, {
     check_tokens(bandit, id, token)
     bandit_amend(bandit, id, reward, ...)
-  }, leases = tokens_in_sql(id, token, bandit$journal$connection))
+  }, leases = tokens_in_sql(id, token, bandit$journal$connection), single = length(id) == 1,
+  given = given_tokens(id, token))
   invisible(bandit)
 }
 
@@ -256,13 +246,17 @@ tokens_in_sql <- function(id, token, connection) {
          paste(sql_literal(token, connection), collapse = ", "), ")")
 }
 
-# A token must have been issued for its query, at any time.
+given_tokens <- function(id, token) if (!is.null(token)) list(id = id, token = token)
+
+# A token must have been issued for its query, at any time. (A change that is computed in advance is checked when it is
+# written.)
 check_tokens <- function(bandit, id, token) {
   if (is.null(token)) return(invisible())
   if (!is_text(token) || length(token) != length(id)) {
     stop_argument("token", describe(token), sprintf("NULL, or %d token(s) from $suggest()", length(id)))
   }
   id <- check_numbers(id, "id")
+  if (!is.null(bandit$journal$kept)) return(invisible())
   found <- bandit$journal$leases
   wrong <- which(is.na(match(paste(id, token), paste(found$query, found$token))))
   if (length(wrong)) {

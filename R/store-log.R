@@ -10,6 +10,8 @@
 #   `leases`: those that the transaction has read.
 #   `active`: is a transaction of this replica in progress?
 #   `held`: changes that will be written together (write_together()), or NULL.
+#   `kept`: the writes of a change that is computed in advance (in_advance()), or NULL.
+#   `alone`: did no other process write between the last two changes of this replica?
 #   `more`: the names of the columns that share the column `numbers`.
 #   `stream`: the random number stream of query `stream_at`.
 
@@ -78,19 +80,28 @@ check_head <- function(head, name) {
   head
 }
 
+read_head <- function(log) {
+  check_head(sql_rows(log$connection, head_row(log$connection, log$store$name)), log$store$name)
+}
+
 # ---- transactions ---------------------------------------------------------------
 
 # Runs `code` as a transaction. The bandit's row is locked, the events of other processes are replayed, and `leases`
 # (see head_row()) are read into the log. If anything fails, neither the store nor the replica changes. If the
 # connection is lost before a commit, the transaction is repeated on a new connection. `code` is evaluated in the
-# caller's frame and must not change the caller's variables, because it may run twice.
-in_store <- function(bandit, code, leases = NULL) {
+# caller's frame and must not change the caller's variables, because it may run twice. `single`: a change of one query,
+# which needs no lease; see in_advance(). `given`: its ids and tokens (see check_tokens()), or NULL.
+in_store <- function(bandit, code, leases = NULL, single = FALSE, given = NULL) {
   code <- substitute(code)
   frame <- parent.frame()
-  force(leases)
   check_idle(bandit)
   connection <- bandit$journal$connection
   check_outside(connection)
+  if (single && may_advance(bandit)) {
+    done <- in_advance(bandit, eval(code, frame), leases, given)
+    if (!is.null(done)) return(done[[1]])
+  }
+  force(leases)
   for (left in 2:0) {
     done <- tryCatch(list(transaction(bandit, eval(code, frame), leases)),
                      gpbandits_store_error = identity)
@@ -111,6 +122,7 @@ transaction <- function(bandit, code, leases) {
   found <- sql_begin(log$connection, head_row(log$connection, log$store$name, leases), log$store$name)
   log$active <- TRUE
   log$head <- check_head(found, log$store$name)
+  log$alone <- log$head$events == known_events(bandit)
   play_others(bandit, log$head)
   log$leases <- if (!is.null(leases)) check_leases(bandit, leases_in(found))
   before <- replica_state(bandit)
@@ -120,6 +132,79 @@ transaction <- function(bandit, code, leases) {
     done <- TRUE
   })
   value
+}
+
+# A process that is alone with a bandit can compute a change of one query before it locks anything. One statement then
+# writes it, on condition that the bandit's row is the one that the replica has. (The budget and the server's time would
+# need the lock.)
+may_advance <- function(bandit) {
+  log <- bandit$journal
+  isTRUE(log$alone) && has_at_once(log$connection) && is.na(log$head$budget) && !goes_by_clock(bandit$config)
+}
+
+# The result of `code` in a list, if its writes are in the store. NULL if another process was first: nothing has
+# happened then.
+in_advance <- function(bandit, code, leases, given) {
+  log <- bandit$journal
+  before <- replica_state(bandit)
+  done <- FALSE
+  on.exit(suspendInterrupts({
+    log$active <- FALSE
+    log$kept <- NULL
+    log$alone <- done
+    if (!done) restore_replica(bandit, before)
+  }))
+  log$active <- TRUE
+  log$kept <- list()
+  log$leases <- NULL
+  # (The error may be due to an event that the replica lacks.)
+  value <- catch_error(list(code), function(e) if (is_latest(read_head(log), before)) stop(e))
+  if (!is.null(value)) write_kept(bandit, before, leases, given, function() done <<- TRUE)
+  if (done) value
+}
+
+# Is the bandit's row the one that follows the last event of the replica?
+is_latest <- function(head, state) {
+  head$events == sum(state$base, state$sizes[2]) && head$queries == state$sizes[1] && head$checksum == state$checksum &&
+    is.na(head$budget)
+}
+
+# Writes a change that was computed in advance, by one statement if possible, and calls done(). `before`: the state of
+# the replica to which the change was made.
+write_kept <- function(bandit, before, leases, given, done) {
+  log <- bandit$journal
+  connection <- log$connection
+  change <- statement_of(log$kept, given$token)
+  if (!is.null(change)) {
+    return(sql_at_once(connection, c(list(bandit = log$number, last = before$checksum), change), done))
+  }
+  on.exit(sql_rollback(connection))
+  found <- sql_begin(connection, head_row(connection, log$store$name, leases), log$store$name)
+  log$head <- check_head(found, log$store$name)
+  if (!is_latest(log$head, before)) return(invisible())
+  log$leases <- if (!is.null(leases)) leases_in(found)
+  kept <- log$kept
+  log$kept <- NULL
+  if (!is.null(given)) check_tokens(bandit, given$id, given$token)
+  for (part in kept) write_now(log, part)
+  suspendInterrupts({
+    sql_commit(connection)
+    done()
+  })
+}
+
+# The change of one query as one row of columns (see `at_once` of a database). NULL if `writes` are more than that, or
+# have no event.
+statement_of <- function(writes, token) {
+  parts <- unlist(writes, recursive = FALSE)
+  event <- parts$rows$events
+  about <- c(parts$leases$query, parts$ended$query)
+  if (length(event$number) != 1 || anyDuplicated(names(parts)) || any(about != event$query)) return(NULL)
+  query <- parts$rows$queries
+  names(query)[names(query) == "numbers"] <- "query_numbers"
+  # (The first column of a name counts: `query` is the event's.)
+  c(event, query, parts$leases[c("token", "worker", "state", "seconds")],
+    list(queries = parts$rows$total, given = token, ended = parts$ended$state, reason = parts$ended$reason))
 }
 
 # The state of a replica, to be restored after a failure. The tables only grow, so their sizes are sufficient, apart
@@ -159,15 +244,14 @@ bandit_catch_up <- function(bandit) {
   }
   check_idle(bandit)
   log <- bandit$journal
-  look <- function() check_head(sql_rows(log$connection, head_row(log$connection, log$store$name)), log$store$name)
-  head <- look()
+  head <- read_head(log)
   # (Another process may have shortened the log after the bandit's row was read: `$compact()`.)
   for (left in 4:0) {
     failed <- tryCatch({
       play_others(bandit, head)
       return(invisible(bandit))
     }, gpbandits_error = identity)
-    now <- look()
+    now <- read_head(log)
     if (left == 0 || now$events == head$events) stop(failed)
     head <- now
   }
@@ -203,7 +287,7 @@ play_others <- function(bandit, head) {
   if (head$events == have) return(check_end(log, head))
   if (head$events < have) {
     stop_store("The store has lost events that this bandit has read (", head$events, " of ", have,
-               "). Restore the database, or begin a new bandit.", again = FALSE)
+               "). Restore the database, or continue without them: open_bandit().", again = FALSE)
   }
   rows <- read_rows(bandit, head)
   before <- replica_state(bandit)
@@ -480,15 +564,55 @@ keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, m
 # Writes rows of the log that follow `had` queries and `known` events.
 write_rows <- function(log, bandit, change, had, known) {
   q <- stored_queries(bandit, change$queries, had)
-  e <- stored_events(bandit, change$events, change$refits, log$head$now, known)
+  e <- stored_events(bandit, change$events, change$refits, known)
   e$checksum <- cpp_checksums(rows_text(q, e), log$checksum)
-  columns <- function(x) c(list(bandit = rep(log$number, length(x[[1]]))), x)
-  if (length(q)) sql_insert(log$connection, "gpb_query", columns(q))
-  sql_insert(log$connection, "gpb_event", columns(e))
+  write_part(log, list(rows = list(queries = q, events = e, total = had + length(q$query))))
+  log$checksum <- e$checksum[length(e$number)]
+}
+
+# Writes a part of a change: `rows` of the log, new `leases`, or leases that have `ended`. (The writes of a change that
+# is computed in advance are kept.)
+write_part <- function(log, part) {
+  if (is.null(log$kept)) write_now(log, part) else log$kept <- c(log$kept, list(part))
+  invisible()
+}
+
+write_now <- function(log, part) {
+  if (!is.null(part$rows)) write_log_rows(log, part$rows)
+  if (!is.null(part$leases)) write_leases(log, part$leases)
+  if (!is.null(part$ended)) write_ends(log, part$ended)
+}
+
+write_log_rows <- function(log, rows) {
+  e <- rows$events
   count <- length(e$number)
+  e$at <- rep(log$head$now, count)
+  columns <- function(x) c(list(bandit = rep(log$number, length(x[[1]]))), x)
+  if (length(rows$queries)) sql_insert(log$connection, "gpb_query", columns(rows$queries))
+  sql_insert(log$connection, "gpb_event", columns(e))
   sql_run(log$connection, sprintf("UPDATE gpb_bandit SET events = %d, queries = %d, checksum = %.0f WHERE bandit = %d",
-                            e$number[count], had + length(q$query), e$checksum[count], log$number))
-  log$checksum <- e$checksum[count]
+                                  e$number[count], rows$total, e$checksum[count], log$number))
+}
+
+# (1e300 seconds: permanently.)
+lease_text <- function(seconds) if (seconds < 1e300) sprintf("%.6f", seconds) else "1e300"
+
+write_leases <- function(log, leases) {
+  now <- sql_clock(log$connection)
+  text <- function(x) sql_literal(x, log$connection)
+  seconds <- lease_text(leases$seconds)
+  rows <- paste(log$number, leases$query, leases$attempt, text(leases$worker), text(leases$token), text(leases$state),
+                now, seconds, paste(now, "+", seconds), sep = ", ")
+  sql_run(log$connection,
+          "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
+          paste(rows, collapse = "), ("), ")")
+}
+
+write_ends <- function(log, ended) {
+  sql_run(log$connection, "UPDATE gpb_lease SET state = '", ended$state, "', ended = ", sql_clock(log$connection),
+          if (!is.null(ended$reason)) paste0(", reason = ", sql_literal(ended$reason, log$connection)),
+          " WHERE bandit = ", log$number, " AND query IN (", paste(as.integer(ended$query), collapse = ", "),
+          ") AND state IN ('open', 'shown', 'kept', 'offered')")
 }
 
 # Evaluates code that changes the bandit several times within a transaction. The rows are written at the end.
@@ -519,7 +643,8 @@ stored_queries <- function(bandit, queries, had) {
   config <- bandit$config
   count <- length(queries$arm)
   if (count == 0) return(list())
-  inputs <- matrix(as.double(unlist(queries[logged_inputs(config)])), count, length(logged_inputs(config)))
+  names <- logged_inputs(config)
+  inputs <- matrix(as.double(unlist(queries[names])), count, length(names))
   list(query = had + seq_len(count), arm = queries$arm, context = queries$context,
        action = action_names[queries$action], segment = queries$segment, mean = queries$mean, sd = queries$sd,
        width = queries$width, numbers = numbers_text(queries[bandit$journal$more$query], count),
@@ -527,7 +652,7 @@ stored_queries <- function(bandit, queries, had) {
 }
 
 # `known`: the number of the event before these.
-stored_events <- function(bandit, events, refits, now, known) {
+stored_events <- function(bandit, events, refits, known) {
   config <- bandit$config
   count <- length(events$kind)
   more <- c(events, g_columns(config, events$g))[bandit$journal$more$event]
@@ -537,29 +662,11 @@ stored_events <- function(bandit, events, refits, now, known) {
                                                              trust = bandit$journal$store$trust)
   list(number = known + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
        query = events$id, reward = events$reward, time = events$time, numbers = numbers_text(more, count),
-       parameters = parameters, at = rep(now, count))
+       parameters = parameters)
 }
 
 # One JSON object per row, for people and other programs, with fifteen digits.
-json_rows <- function(columns) {
-  count <- length(columns[[1]])
-  if (count == 0) return(character())
-  parts <- Map(function(name, x) paste0(json_quote(name), ":", json_scalars(x)), names(columns), columns)
-  paste0("{", do.call(paste, c(unname(parts), sep = ",")), "}")
-}
-
-json_scalars <- function(x) {
-  words <- if (is.double(x)) sprintf("%.15g", x) else if (is.integer(x)) sprintf("%d", x)
-           else if (is.logical(x)) tolower(as.character(x)) else json_quote(as.character(x))
-  words[is.na(x)] <- "null"
-  words
-}
-
-json_quote <- function(x) {
-  if (!any(grepl("[^ -~]|[\"\\\\]", x))) return(paste0("\"", x, "\""))
-  x <- gsub("([\"\\\\])", "\\\\\\1", enc2utf8(x))
-  paste0("\"", gsub("[[:cntrl:]]", " ", x), "\"")
-}
+json_rows <- function(columns) core(cpp_json_rows(columns))
 
 keep_note.bandit_store_log <- function(log, bandit, name, value) list()
 
@@ -599,7 +706,7 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   count <- length(new$events$kind)
   events <- c(new$events, list(g = matrix(0, count, 0)))
   events$reason <- ifelse(events$kind %in% giving_up, reasons_of(bandit, pmax(events$id, 1L)), NA)
-  e <- stored_events(bandit, events, new$refits, log$head$now, last)
+  e <- stored_events(bandit, events, new$refits, last)
   e$number <- last + 1L + seq_len(count)
   if (count && e$number[count] < last) {
     stop_store("The events' numbers are used up. Use `$compact()`.", again = FALSE)
@@ -622,7 +729,7 @@ times_reported <- function(log, e) {
   old <- sql_select(log$connection, c("query", "at"), "FROM gpb_event WHERE bandit = ", log$number,
                     " AND kind NOT IN ('refit', 'arms') ORDER BY number")
   at <- as.double(rev(old$at))[match(e$query, rev(old$query))]
-  ifelse(is.na(at), e$at, at)
+  ifelse(is.na(at), log$head$now, at)
 }
 
 # Code that makes queries until none is left does not need this message.

@@ -5,7 +5,7 @@
 
 # Settings of a PostgreSQL session: it must detect within a minute or two that this machine or the network is gone (the
 # system's limits are hours), and send no notices. Settings that the server does not have are skipped. (The limits of
-# transactions are set in each transaction, see time_limits(), so that a user's connection keeps its settings.)
+# transactions are set in each transaction, see transaction_settings(), so that a user's connection keeps its settings.)
 prepare_postgres <- function(con, connection) {
   settings <- c(client_min_messages = "error", tcp_keepalives_idle = "30", tcp_keepalives_interval = "10",
                 tcp_keepalives_count = "3", tcp_user_timeout = "60000")
@@ -27,11 +27,12 @@ point_of <- function(con) {
 
 # The first statements of a message to PostgreSQL: limits of the time to wait for other transactions, and of the time of
 # one statement. A message that does not begin a transaction is a transaction itself. These limits replace the server's
-# defaults.
-time_limits <- function(connection) {
+# defaults. A store that is not durable does not wait until a commit is on the disk.
+transaction_settings <- function(connection) {
   milliseconds <- function(seconds) sprintf("%.0f", ceiling(1000 * min(seconds, 1e6)))
-  sprintf("SET LOCAL lock_timeout = %s; SET LOCAL statement_timeout = %s;", milliseconds(connection$patience),
-          milliseconds(connection$patience + 300))
+  paste0(sprintf("SET LOCAL lock_timeout = %s; SET LOCAL statement_timeout = %s;", milliseconds(connection$patience),
+                 milliseconds(connection$patience + 300)),
+         if (!connection$durable) " SET LOCAL synchronous_commit = off;")
 }
 
 # PostgreSQL ends a transaction from which no message has come for this time: a process that is frozen during a
@@ -52,7 +53,7 @@ begin_postgres <- function(connection, rows, bandit) {
   lock <- if (is.null(bandit)) "SELECT pg_advisory_xact_lock(7063627)"
           else paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(bandit, connection), " FOR UPDATE")
   rows <- sub("^SELECT ", "SELECT txid_current()::text AS transaction, ", rows)
-  found <- postgres_message(con, paste("BEGIN ISOLATION LEVEL READ COMMITTED;", time_limits(connection),
+  found <- postgres_message(con, paste("BEGIN ISOLATION LEVEL READ COMMITTED;", transaction_settings(connection),
                                        idle_limit(connection), "DECLARE gpb_lock CURSOR FOR", lock,
                                        "; MOVE gpb_lock;", rows))
   connection$transaction <- found$transaction[1]
@@ -61,7 +62,7 @@ begin_postgres <- function(connection, rows, bandit) {
 
 read_postgres <- function(connection, text) {
   con <- live_connection(connection)
-  if (!connection$inside) text <- paste(time_limits(connection), text)
+  if (!connection$inside) text <- paste(transaction_settings(connection), text)
   else if (length(connection$queued)) text <- with_queued(connection, text)
   postgres_message(con, text)
 }

@@ -148,7 +148,7 @@ race_has_ended <- function(bandit, patience) {
 
 bandit_catch_up_head <- function(bandit) {
   log <- bandit$journal
-  log$head <- check_head(sql_rows(log$connection, head_row(log$connection, log$store$name)), log$store$name)
+  log$head <- read_head(log)
 }
 
 # ---- the result -------------------------------------------------------------------------

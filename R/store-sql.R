@@ -15,6 +15,9 @@
 #            returns the number of rows that it has changed.
 #   `insert(connection, table, columns)`: inserts rows, given as a list of columns. Numbers are stored exactly.
 #   `commit(connection)`, `rollback(con)`: end the transaction.
+#   `at_once(connection, change, done)`: writes a change of one query (see statement_of()) by one statement, which is a
+#            transaction, and calls done(). If the bandit's row is not the one that `change` follows, or the statement
+#            fails, nothing happens. (A database without it locks the row before the change is computed.)
 #   `session(con)`: identifies the server's session, where the driver replaces lost sessions silently.
 #   `quote(x)`: text as SQL literals, and `define(connection, statement)`: a statement that defines a table, in the
 #            database's words.
@@ -28,8 +31,11 @@
 #   `queued`: statements that are sent in one message with the next read or with COMMIT, if the database does so.
 #   `inside`: is a transaction in progress?
 #   `undone`: did the last transaction end because its connection was lost?
+#   `durable`: is a commit on the disk before it returns? See bandit_store().
 #   `patience`: the seconds to wait for transactions of others.
 #   `hold`: the seconds that others wait for an idle transaction of this connection.
+#   `guard`: the finalizer's environment of a connection that the package has opened. It may have a statement that stays
+#            `prepared`.
 #   `place`, `session`: as `prepare` and `session` have returned them for `con`.
 #   `transaction`: the number of the transaction, if the database has one.
 
@@ -41,10 +47,10 @@ of_database <- function(connection, name) {
   if (is.null(own)) plain_database[[name]] else own
 }
 
-new_connection <- function(con) {
+new_connection <- function(con, durable = TRUE) {
   need_package("DBI", "con")
   connection <- list2env(list(con = NULL, connect = NULL, queued = character(), inside = FALSE, undone = FALSE,
-                              patience = 60, hold = 30, pid = Sys.getpid()), parent = emptyenv())
+                              durable = durable, patience = 60, hold = 30, pid = Sys.getpid()), parent = emptyenv())
   if (is.character(con)) con <- opener_of_path(con)
   if (is.function(con)) {
     connection$connect <- con
@@ -92,8 +98,9 @@ is_open <- function(con) isTRUE(unless_it_fails(DBI::dbIsValid(con), FALSE))
 unless_it_fails <- function(code, otherwise) catch_error(code, function(e) otherwise)
 
 # The DBI connection, opened (again) if necessary. A forked child must open a separate one: two processes on one
-# connection would mix their messages.
-live_connection <- function(connection) {
+# connection would mix their messages. `keeps`: the connection's prepared statement stays.
+live_connection <- function(connection, keeps = FALSE) {
+  if (!keeps) end_prepared(connection)
   if (connection$inside && connection$pid == Sys.getpid() && !is.null(connection$con)) {
     return(connection$con)   # a dead connection raises an error when it is used
   }
@@ -106,7 +113,7 @@ live_connection <- function(connection) {
     database(stop_fault("the connection was lost in the middle of a transaction"))
   }
   # A reference to the parent's connection is kept, because the garbage collector would close it for both processes.
-  if (connection$pid != Sys.getpid()) connection$parents <- connection$con
+  if (connection$pid != Sys.getpid()) connection$parents <- list(connection$con, connection$guard)
   connection$inside <- FALSE
   connection$queued <- character()
   if (is.null(connection$connect)) stop_unknown_connection("is not here")
@@ -153,8 +160,18 @@ close_with <- function(connection, con) {
   pid <- Sys.getpid()
   reg.finalizer(connection$guard, function(guard) {
     # (R ignores errors of a finalizer, including a time limit.)
-    if (pid == Sys.getpid()) suspendInterrupts(attempt(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con)))
+    if (pid == Sys.getpid()) suspendInterrupts(attempt(if (DBI::dbIsValid(con)) {
+      if (!is.null(guard$prepared)) DBI::dbClearResult(guard$prepared)
+      DBI::dbDisconnect(con)
+    }))
   }, onexit = TRUE)
+}
+
+# Ends the statement that is prepared on a connection of the package, if there is one.
+end_prepared <- function(connection) {
+  if (is.null(connection$guard$prepared) || connection$pid != Sys.getpid()) return(invisible())
+  attempt(suppressWarnings(DBI::dbClearResult(connection$guard$prepared)))
+  connection$guard$prepared <- NULL
 }
 
 # Errors of the database become errors of the package.
@@ -195,6 +212,7 @@ plain_database <- list(
     DBI::dbExecute(con, "COMMIT", immediate = TRUE)
   },
   rollback = function(con) DBI::dbExecute(con, "ROLLBACK", immediate = TRUE),
+  at_once = function(connection, change, done) NULL,
   session = function(con) NULL,
   quote = function(x) paste0("'", gsub("'", "''", x, fixed = TRUE), "'"),
   define = function(connection, statement) statement,
@@ -243,6 +261,13 @@ sql_insert <- function(connection, table, columns) {
   if (length(columns[[1]])) database(of_database(connection, "insert")(connection, table, columns))
   invisible()
 }
+
+sql_at_once <- function(connection, change, done) {
+  database(of_database(connection, "at_once")(connection, change, done))
+  invisible()
+}
+
+has_at_once <- function(connection) !is.null(databases[[connection$kind]]$at_once)
 
 sql_literal <- function(x, connection) {
   if (is.integer(x)) words <- sprintf("%d", x)
@@ -311,6 +336,7 @@ rollback <- function(connection) {
 }
 
 drop_connection <- function(connection) {
+  end_prepared(connection)
   if (!is.null(connection$con)) attempt(suppressWarnings(DBI::dbDisconnect(connection$con)))
   connection$con <- NULL
   connection$inside <- FALSE

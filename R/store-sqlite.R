@@ -41,8 +41,10 @@ prepare_sqlite <- function(con, connection) {
     stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
                   "one that supports write-ahead logging (a file on a local disk)")
   }
-  sqlite_patiently(DBI::dbExecute(con, "PRAGMA synchronous = FULL"))
+  level <- if (connection$durable) "FULL" else "NORMAL"
+  sqlite_patiently(DBI::dbExecute(con, paste("PRAGMA synchronous =", level)))
   sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"))
+  for (statement in at_once_statements()) sqlite_patiently(DBI::dbExecute(con, statement))
   NULL
 }
 
@@ -88,6 +90,85 @@ insert_sqlite <- function(connection, table, columns) {
   DBI::dbExecute(con, text, params = unname(columns))
 }
 
+# ---- a change by one statement -------------------------------------------------
+
+# A row that is inserted into this view of the session is a change of one query: its event, its query if the event makes
+# one (`action`), a new lease (`token`), and the end of its leases (`ended`). `last` is the checksum before the change,
+# `given` a token that must be one of the query's.
+at_once_columns <- c("bandit", "last", "given", "number", "kind", "query", "reward", "time", "numbers", "parameters",
+                     "checksum", "queries", "arm", "context", "action", "segment", "mean", "sd", "width",
+                     "query_numbers", "place", "token", "worker", "state", "seconds", "ended", "reason")
+
+sqlite_clock <- "((julianday('now') - 2440587.5) * 86400.0)"
+
+at_once_statements <- function() {
+  new <- function(...) paste0("NEW.", c(...), collapse = ", ")
+  insert <- function(table, columns, values, ...) {
+    paste0("INSERT INTO ", table, " (", paste(columns, collapse = ", "), ") SELECT ", paste(values, collapse = ", "),
+           ..., ";")
+  }
+  query <- c("arm", "context", "action", "segment", "mean", "sd", "width")
+  event <- c("bandit", "number", "kind", "query", "reward", "time", "numbers", "parameters", "checksum")
+  c(
+    paste0("CREATE TEMP VIEW IF NOT EXISTS gpb_change AS SELECT ",
+           paste("NULL AS", at_once_columns, collapse = ", ")),
+    paste(
+      "CREATE TEMP TRIGGER IF NOT EXISTS gpb_change_at_once INSTEAD OF INSERT ON gpb_change BEGIN",
+      "SELECT RAISE(ABORT, 'the row has changed') WHERE NOT EXISTS",
+      "(SELECT 1 FROM gpb_bandit WHERE bandit = NEW.bandit AND events = NEW.number - 1",
+      "AND queries = NEW.queries - (NEW.action IS NOT NULL) AND checksum = NEW.last AND budget IS NULL) OR",
+      "NEW.given IS NOT NULL AND NOT EXISTS (SELECT 1 FROM gpb_lease WHERE bandit = NEW.bandit AND query = NEW.query",
+      "AND token = NEW.given);",
+      insert("gpb_query", c("bandit", "query", query, "numbers", "place"),
+             new("bandit", "query", query, "query_numbers", "place"), " WHERE NEW.action IS NOT NULL"),
+      insert("gpb_event", c(event, "at"), c(new(event), sqlite_clock)),
+      "UPDATE gpb_bandit SET events = NEW.number, queries = NEW.queries, checksum = NEW.checksum",
+      "WHERE bandit = NEW.bandit;",
+      insert("gpb_lease", c("bandit", "query", "attempt", "worker", "token", "state", "since", "seconds", "expires"),
+             c(new("bandit", "query"), 1, new("worker", "token", "state"), sqlite_clock, "NEW.seconds",
+               paste(sqlite_clock, "+ NEW.seconds")), " WHERE NEW.token IS NOT NULL"),
+      "UPDATE gpb_lease SET state = NEW.ended, ended =", sqlite_clock, ", reason = COALESCE(NEW.reason, reason)",
+      "WHERE NEW.ended IS NOT NULL AND bandit = NEW.bandit AND query = NEW.query",
+      "AND state IN ('open', 'shown', 'kept', 'offered');",
+      "END")
+  )
+}
+
+at_once_insert <- paste0("INSERT INTO gpb_change VALUES (", paste(rep("?", length(at_once_columns)), collapse = ", "),
+                         ")")
+
+at_once_sqlite <- function(connection, change, done) {
+  values <- change[at_once_columns]
+  values[lengths(values) == 0] <- NA
+  values <- unname(values)
+  write <- function(con) suspendInterrupts({
+    run_prepared(connection, con, at_once_insert, values)
+    done()
+  })
+  # (Nearly always the statement is ready and the file is free.)
+  ready <- !is.null(connection$guard$prepared) && connection$pid == Sys.getpid()
+  failed <- if (ready) catch_error({
+    write(connection$con)
+    return(invisible())
+  }, identity)
+  if (!is.null(failed) && !is_locked(failed)) return(invisible())
+  catch_error(sqlite_in_turn(connection, function() write(live_connection(connection, keeps = TRUE))),
+              function(e) if (is_locked(e)) stop(e))
+}
+
+# Runs a statement that stays prepared until the connection is used for another one, because RSQLite has one at a time.
+# (A user's connection is kept free for the user's statements.)
+run_prepared <- function(connection, con, text, values) {
+  force(con)                                          # (which may open the connection)
+  guard <- connection$guard
+  if (is.null(guard)) return(DBI::dbExecute(con, text, params = values))
+  ready <- FALSE
+  on.exit(if (!ready) end_prepared(connection))
+  if (is.null(guard$prepared)) guard$prepared <- DBI::dbSendStatement(con, text)
+  DBI::dbBind(guard$prepared, values)
+  ready <- TRUE
+}
+
 # SQLite accepts values of any type in any column, except in strict tables.
 define_sqlite <- function(connection, statement) {
   statement <- gsub("DOUBLE PRECISION", "REAL", statement, fixed = TRUE)
@@ -98,10 +179,12 @@ define_sqlite <- function(connection, statement) {
 # Waits for the file. An error names the process that holds it.
 sqlite_in_turn <- function(connection, ask) {
   catch_error(sqlite_patiently(ask(), connection$patience), function(e) {
-    if (!grepl("locked|busy", message_of(e))) stop(e)
+    if (!is_locked(e)) stop(e)
     stop_fault(message_of(e), lock_holder(connection$con@dbname))
   })
 }
+
+is_locked <- function(e) grepl("locked|busy", message_of(e))
 
 # SQLite waits a tenth of a second automatically. Interrupts are allowed between two attempts.
 sqlite_patiently <- function(code, patience = 60) {
@@ -111,7 +194,7 @@ sqlite_patiently <- function(code, patience = 60) {
   repeat {
     got <- catch_error(list(eval(again, frame)), identity)
     if (!inherits(got, "error")) return(got[[1]])
-    if (!grepl("locked|busy", message_of(got)) || seconds_since(began) > patience) stop(got)
+    if (!is_locked(got) || seconds_since(began) > patience) stop(got)
     Sys.sleep(0.005)                                  # (some locks are reported immediately)
   }
 }
@@ -130,7 +213,8 @@ lock_holder <- function(file, locks = "/proc/locks") {
 }
 
 register_database("sqlite", title = "SQLite", class = "SQLiteConnection",
-                  clock = "((julianday('now') - 2440587.5) * 86400.0)",
+                  clock = sqlite_clock,
                   exists = "SELECT COUNT(*) AS n FROM sqlite_master WHERE name = 'gpb_schema'",
                   open_path = sqlite_opener, reopen = sqlite_reopener, prepare = prepare_sqlite, begin = begin_sqlite,
-                  read = read_sqlite, write = write_sqlite, insert = insert_sqlite, define = define_sqlite)
+                  read = read_sqlite, write = write_sqlite, insert = insert_sqlite, at_once = at_once_sqlite,
+                  define = define_sqlite)

@@ -14,7 +14,7 @@
 #'
 #' @section Databases: `con` selects the database.
 #'
-#' * **SQLite**, for one machine; needs packages DBI and RSQLite. It is used in WAL mode with full synchronisation.
+#' * **SQLite**, for one machine; needs packages DBI and RSQLite. It is used in WAL mode.
 #' * **PostgreSQL**, for many machines; needs packages DBI and RPostgres.
 #'
 #' With a path or a function as `con`, the store can connect again after a failure and can be sent to worker
@@ -43,6 +43,17 @@
 #' [maximize_bandit()] sets a budget of evaluations. When it is spent, `$suggest()` returns no rows, with a message of
 #' class `gpbandits_budget_spent`.
 #'
+#' @section Durability: With `durable = TRUE`, a change that a call has reported survives a power failure. Each change
+#' waits for the disk, often several milliseconds. `durable = FALSE` is for many quick decisions. SQLite then has
+#' `synchronous` = NORMAL, and PostgreSQL `synchronous_commit` = off, for the transactions of this store.
+#'
+#' * Without durability, no change is lost when an R process is killed. The database is never corrupted.
+#' * A power failure, or a crash of the operating system or of the PostgreSQL server, can lose the latest changes. What
+#'   remains is the bandit's history up to some event.
+#' * The ids of lost queries are given to new queries, with other tokens. Report rewards with `token`: a reward of a
+#'   lost query is then an error. Without `token` it would count for the new query.
+#' * A replica that has read lost events raises an error; [open_bandit()] continues.
+#'
 #' @section Random numbers: A store has one `seed`, and the seed has independent L'Ecuyer streams
 #' ([parallel::nextRNGStream()]). Query k, and a refit before it, uses the k-th stream, in whichever process it is
 #' suggested. One seed therefore gives one history for any number of workers, if queries and rewards come in the same
@@ -62,6 +73,8 @@
 #' @param seed an integer >= 0, the seed of the store's random numbers. `NULL` (default): drawn from R's generator when
 #'   the bandit is begun.
 #' @param trust `TRUE` allows settings that contain code; see *Trust*. Default `FALSE`.
+#' @param durable `TRUE` (default): a change is on the database's disk before the call returns. `FALSE`: calls do not
+#'   wait for the disk; see *Durability*.
 #' @return An object of class `bandit_store`. [open_bandit()] of it returns a [GPBandit] that is up to date.
 #' @section Errors: A `gpbandits_error` that names the argument. If the database failed, the error also has class
 #'   `gpbandits_store_error`: a lost connection, a full disk, or a minute of waiting for another transaction. Nothing
@@ -86,7 +99,7 @@
 #' theirs$catch_up()
 #' theirs$history()
 #' @export
-bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE) {
+bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE, durable = TRUE) {
   if (missing(con)) {
     stop_missing("con", "a path (SQLite), a DBI connection, or a function that returns one",
                  "`bandit_store(\"experiment.sqlite\")`")
@@ -95,7 +108,7 @@ bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE) {
   attempts <- as.integer(check_count(attempts))
   if (!is.null(seed)) seed <- as.integer(check_count(seed, lower = 0))
   check_flag(trust)
-  connection <- new_connection(con)
+  connection <- new_connection(con, check_flag(durable))
   prepare_tables(connection)
   structure(list(connection = connection, name = name, attempts = attempts, seed = seed, trust = trust),
             class = "bandit_store")
@@ -279,9 +292,11 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 #'
 #'   * **PostgreSQL**, where the server has them: `client_min_messages` = error, `tcp_keepalives_idle` = 30 s,
 #'     `tcp_keepalives_interval` = 10 s, `tcp_keepalives_count` = 3, `tcp_user_timeout` = 60 s.
-#'   * **PostgreSQL**, only in the transactions of the store: `lock_timeout` = 60 s, `statement_timeout` = 360 s, and
-#'     `idle_in_transaction_session_timeout` as under *Stopped processes*.
-#'   * **SQLite**: `busy_timeout` = 0.1 s, `journal_mode` = WAL, `synchronous` = FULL, `foreign_keys` = ON.
+#'   * **PostgreSQL**, only in the transactions of the store: `lock_timeout` = 60 s, `statement_timeout` = 360 s,
+#'     `idle_in_transaction_session_timeout` as under *Stopped processes*, and `synchronous_commit` = off without
+#'     `durable`.
+#'   * **SQLite**: `busy_timeout` = 0.1 s, `journal_mode` = WAL, `foreign_keys` = ON, `synchronous` = FULL (NORMAL
+#'     without `durable`). A temporary view `gpb_change` writes a change by one statement.
 #'
 #'   These keepalives are the server's. Those of your machine are set by the function that connects:
 #'   `DBI::dbConnect(RPostgres::Postgres(), ..., keepalives_idle = 30, tcp_user_timeout = 60000)`.

@@ -1234,6 +1234,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_send_at_once
+bool cpp_send_at_once(int port);
+RcppExport SEXP _gpbandits_cpp_send_at_once(SEXP portSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type port(portSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_send_at_once(port));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_most_files
 int cpp_most_files();
 RcppExport SEXP _gpbandits_cpp_most_files() {
@@ -1344,6 +1354,26 @@ BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_json_strings(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_json_scalars
+Rcpp::CharacterVector cpp_json_scalars(const Rcpp::RObject& x);
+RcppExport SEXP _gpbandits_cpp_json_scalars(SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::RObject& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_json_scalars(x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_json_rows
+Rcpp::CharacterVector cpp_json_rows(const Rcpp::List& columns);
+RcppExport SEXP _gpbandits_cpp_json_rows(SEXP columnsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type columns(columnsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_json_rows(columns));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1472,6 +1502,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_close_listener", (DL_FUNC) &_gpbandits_cpp_close_listener, 1},
     {"_gpbandits_cpp_connections", (DL_FUNC) &_gpbandits_cpp_connections, 1},
     {"_gpbandits_cpp_end_connections", (DL_FUNC) &_gpbandits_cpp_end_connections, 3},
+    {"_gpbandits_cpp_send_at_once", (DL_FUNC) &_gpbandits_cpp_send_at_once, 1},
     {"_gpbandits_cpp_most_files", (DL_FUNC) &_gpbandits_cpp_most_files, 0},
     {"_gpbandits_cpp_random_bytes", (DL_FUNC) &_gpbandits_cpp_random_bytes, 1},
     {"_gpbandits_cpp_journal_create", (DL_FUNC) &_gpbandits_cpp_journal_create, 2},
@@ -1483,6 +1514,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_json_numbers", (DL_FUNC) &_gpbandits_cpp_json_numbers, 1},
     {"_gpbandits_cpp_numbers_from_words", (DL_FUNC) &_gpbandits_cpp_numbers_from_words, 1},
     {"_gpbandits_cpp_json_strings", (DL_FUNC) &_gpbandits_cpp_json_strings, 1},
+    {"_gpbandits_cpp_json_scalars", (DL_FUNC) &_gpbandits_cpp_json_scalars, 1},
+    {"_gpbandits_cpp_json_rows", (DL_FUNC) &_gpbandits_cpp_json_rows, 1},
     {"_gpbandits_cpp_invalid_in_function", (DL_FUNC) &_gpbandits_cpp_invalid_in_function, 1},
     {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {NULL, NULL, 0}

@@ -11,6 +11,7 @@
 #else
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -139,10 +140,10 @@ std::string end_of(int file, int (*ask)(int, sockaddr*, socklen_t*), int* port) 
   return std::string(words) + " " + std::to_string(*port);
 }
 
-// Calls f(file, peer) for each connection to one of our ports. The system assigns the lowest free file numbers, so the
-// search ends after a thousand unused numbers in a row.
+// Calls f(file, peer) for each socket of one of our ports; `peer` is empty for the one that listens. The system assigns
+// the lowest free file numbers, so the search ends after a thousand unused numbers in a row.
 template <class F>
-void each_connection(int port, const F& f) {
+void each_socket(int port, const F& f) {
   const int most = most_files();
   for (int file = 0, absent = 0; file < most && absent < 1000; ++file) {
     int here = 0;
@@ -150,10 +151,15 @@ void each_connection(int port, const F& f) {
     errno = 0;
     const bool ours = !end_of(file, getsockname, &here).empty() && here == port;
     absent = errno == EBADF ? absent + 1 : 0;
-    if (!ours) continue;
-    const std::string peer = end_of(file, getpeername, &there);
-    if (!peer.empty()) f(file, peer);
+    if (ours) f(file, end_of(file, getpeername, &there));
   }
+}
+
+template <class F>
+void each_connection(int port, const F& f) {
+  each_socket(port, [&](int file, const std::string& peer) {
+    if (!peer.empty()) f(file, peer);
+  });
 }
 
 // Sends without waiting, and without the signal for a closed connection.
@@ -214,6 +220,22 @@ int cpp_end_connections(int port, const std::vector<std::string>& peers,
   return count;
 }
 
+// Lets the connections that a port of this process will accept send each message at once, without waiting for the
+// acknowledgement of the one before: they inherit this from the listening socket. Returns false if that is impossible.
+// [[Rcpp::export(rng = false)]]
+bool cpp_send_at_once(int port) {
+  bool done = false;
+#ifdef _WIN32
+  (void)port;
+#else
+  each_socket(port, [&](int file, const std::string& peer) {
+    const int on = 1;
+    if (peer.empty() && setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0) done = true;
+  });
+#endif
+  return done;
+}
+
 // The largest number of files and connections that this process may have open.
 // [[Rcpp::export(rng = false)]]
 int cpp_most_files() {
@@ -235,6 +257,7 @@ Rcpp::RawVector cpp_random_bytes(int count) {
   }
 #else
   std::FILE* const source = std::fopen("/dev/urandom", "rb");
+  if (source != nullptr) std::setvbuf(source, nullptr, _IONBF, 0);  // reads these bytes only
   const auto wanted = static_cast<std::size_t>(count);
   const std::size_t got = source == nullptr ? 0 : std::fread(RAW(out), 1, wanted, source);
   if (source != nullptr) std::fclose(source);
@@ -769,6 +792,80 @@ Rcpp::NumericVector cpp_numbers_from_words(const Rcpp::CharacterVector& words) {
 Rcpp::CharacterVector cpp_json_strings(const Rcpp::CharacterVector& x) {
   Rcpp::CharacterVector out(x.size());
   for (R_xlen_t k = 0; k < x.size(); ++k) out[k] = string_words(STRING_ELT(x, k));
+  return out;
+}
+
+namespace {
+
+// A quoted JSON string in UTF-8; spaces replace control characters.
+void append_quoted(std::string& out, const char* utf8) {
+  out += '"';
+  for (; *utf8 != '\0'; ++utf8) {
+    const auto byte = static_cast<unsigned char>(*utf8);
+    if (byte == '"' || byte == '\\') out += '\\';
+    out += byte < 0x20 || byte == 0x7f ? ' ' : *utf8;
+  }
+  out += '"';
+}
+
+// One element of a vector: a number with fifteen digits, a logical value or a string; null if it is none of them.
+void append_scalar(std::string& out, SEXP x, R_xlen_t k) {
+  char digits[32];
+  if (TYPEOF(x) == STRSXP && STRING_ELT(x, k) != NA_STRING) {
+    append_quoted(out, Rf_translateCharUTF8(STRING_ELT(x, k)));
+  } else if (TYPEOF(x) == REALSXP && std::isfinite(REAL(x)[k])) {
+    std::snprintf(digits, sizeof digits, "%.15g", REAL(x)[k]);
+    out += digits;
+  } else if (TYPEOF(x) == INTSXP && INTEGER(x)[k] != NA_INTEGER) {
+    out += std::to_string(INTEGER(x)[k]);
+  } else if (TYPEOF(x) == LGLSXP && LOGICAL(x)[k] != NA_LOGICAL) {
+    out += LOGICAL(x)[k] != 0 ? "true" : "false";
+  } else {
+    out += "null";
+  }
+}
+
+SEXP utf8_of(const std::string& text) { return Rf_mkCharLenCE(text.data(), static_cast<int>(text.size()), CE_UTF8); }
+
+}  // namespace
+
+// Each element of a vector as JSON, for people and other programs.
+// [[Rcpp::export(rng = false)]]
+Rcpp::CharacterVector cpp_json_scalars(const Rcpp::RObject& x) {
+  const Rcpp::RObject plain = Rf_isFactor(x) ? Rf_asCharacterFactor(x) : static_cast<SEXP>(x);
+  Rcpp::CharacterVector out(Rf_xlength(plain));
+  for (R_xlen_t k = 0; k < out.size(); ++k) {
+    std::string text;
+    append_scalar(text, plain, k);
+    SET_STRING_ELT(out, k, utf8_of(text));
+  }
+  return out;
+}
+
+// One JSON object for each row of a named list of columns.
+// [[Rcpp::export(rng = false)]]
+Rcpp::CharacterVector cpp_json_rows(const Rcpp::List& columns) {
+  Rcpp::List plain(columns.size());
+  std::vector<std::string> fields;
+  const Rcpp::CharacterVector names(Rf_getAttrib(columns, R_NamesSymbol));
+  const R_xlen_t rows = columns.size() > 0 ? Rf_xlength(columns[0]) : 0;
+  for (R_xlen_t c = 0; c < columns.size(); ++c) {
+    const SEXP column = VECTOR_ELT(columns, c);
+    plain[c] = Rf_isFactor(column) ? Rf_asCharacterFactor(column) : column;
+    if (Rf_xlength(column) != rows) throw std::invalid_argument("columns differ in length");
+    fields.emplace_back(c > 0 ? "," : "{");
+    append_quoted(fields.back(), Rf_translateCharUTF8(STRING_ELT(names, c)));
+    fields.back() += ':';
+  }
+  Rcpp::CharacterVector out(rows);
+  for (R_xlen_t k = 0; k < rows; ++k) {
+    std::string text;
+    for (R_xlen_t c = 0; c < plain.size(); ++c) {
+      text += fields[static_cast<std::size_t>(c)];
+      append_scalar(text, VECTOR_ELT(plain, c), k);
+    }
+    SET_STRING_ELT(out, k, utf8_of(text + "}"));
+  }
   return out;
 }
 

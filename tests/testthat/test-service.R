@@ -269,6 +269,70 @@ test_that("connections end after the time limit, whatever was sent on them", {
   expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)
 })
 
+# One answer on a connection that stays open: status, body, and whether it closes the connection.
+next_answer <- function(connection) {
+  head <- character()
+  while (length(line <- readLines(connection, 1)) && nzchar(line)) head <- c(head, line)
+  size <- grep("^Content-Length: ", head, value = TRUE, ignore.case = TRUE)
+  expect_length(size, 1)
+  list(status = raw_status(head[1]), closes = any(grepl("^Connection: close", head, ignore.case = TRUE)),
+       body = rawToChar(readBin(connection, "raw", as.integer(sub(".*: ", "", size)))))
+}
+
+test_that("a connection stays open while its requests are complete and valid", {
+  skip_on_cran()
+  skip_without_service()
+  place <- sqlite_location()
+  store_makers$ucb(store = store_at(place))
+  service <- start_service(place, "a secret of many letters", time_limit = 1)
+  on.exit(service$end())
+  key <- "Authorization: Bearer a secret of many letters"
+  request <- function(method, path, body = "") {
+    sprintf("%s %s HTTP/1.1\r\nHost: here\r\n%s\r\nContent-Length: %d\r\n\r\n%s", method, path, key, nchar(body), body)
+  }
+  client <- dial(service$port)
+  on.exit(close(client), add = TRUE)
+  ask <- function(...) {
+    writeBin(charToRaw(request(...)), client)
+    next_answer(client)
+  }
+  # Longer than the time limit in all.
+  for (id in 1:6) {
+    expect_identical(ask("POST", "/suggest", "{}")[c("status", "closes")], list(status = 200L, closes = FALSE))
+    expect_match(ask("POST", "/observe", sprintf("{\"id\": %d, \"reward\": 1}", id))$body, "observed")
+    Sys.sleep(0.3)
+  }
+  expect_match(ask("GET", "/health")$body, "ok")
+  expect_match(ask("GET", "/history?limit=0")$body, "\"total\":6")
+  expect_identical(ask("POST", "/observe", "{\"id\": 99, \"reward\": 1}")[c("status", "closes")], list(status = 400L, closes = TRUE))
+  expect_length(readBin(client, "raw", 1), 0)
+  expect_identical(nrow(open_bandit(store_at(place))$history()), 6L)
+})
+
+test_that("only a port that listens here lets its connections send at once", {
+  skip_on_os("windows")
+  listener <- gpbandits:::cpp_listen_here()
+  expect_true(gpbandits:::cpp_send_at_once(listener$port))
+  gpbandits:::cpp_close_listener(listener$listener)
+  expect_false(gpbandits:::cpp_send_at_once(listener$port))
+})
+
+test_that("rows of the history are JSON with fifteen digits, whatever is in them", {
+  columns <- list(id = 1:3, "x \"1\" \\" = c(1 / 3, NA, -Inf), who = c("it's \"quoted\" \\ \u00e4\u4e2d\U1f600", "", NA),
+                  level = factor(c("b", "a", NA)), sure = c(TRUE, FALSE, NA), none = rep(NA_integer_, 3))
+  rows <- gpbandits:::json_rows(columns)
+  read <- lapply(rows, jsonlite::parse_json)
+  for (name in names(columns)) {
+    found <- lapply(read, `[[`, name)
+    known <- if (is.numeric(columns[[name]])) is.finite(columns[[name]]) else !is.na(columns[[name]])
+    expect_identical(!vapply(found, is.null, NA), known, info = name)
+    value <- unlist(found[known])
+    if (any(known)) expect_equal(value, if (is.factor(columns[[name]])) c("b", "a") else columns[[name]][known], tolerance = 1e-15)
+  }
+  expect_identical(gpbandits:::json_rows(lapply(columns, `[`, 0)), character())
+  expect_true(validUTF8(rows[1]))
+})
+
 test_that("with many connections the oldest are closed, and a client is served", {
   skip_on_cran()
   skip_without_service()

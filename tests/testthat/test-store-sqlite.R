@@ -142,3 +142,66 @@ test_that("two searches in two processes on one file share its evaluations, and 
                                        model = gp_model(kernel = kernel_se(0.9), refit = NULL), store = bandit_store(file, "s"))),
                "store's bandit .* has another `kernel`")
 })
+
+# Calls `test` with a function that returns the number of statements that its argument sends to databases.
+with_counted_statements <- function(test) {
+  space <- asNamespace("DBI")
+  names <- c("dbExecute", "dbGetQuery", "dbBind")
+  originals <- mget(names, envir = space)
+  put <- function(functions) for (name in names) {
+    unlockBinding(name, space)
+    assign(name, functions[[name]], envir = space)
+    lockBinding(name, space)
+  }
+  count <- 0
+  within <- FALSE
+  on.exit(put(originals))
+  put(lapply(originals, function(original) {
+    force(original)
+    function(...) {
+      outer <- !within                                                       # (one of them calls another one)
+      if (outer) {
+        count <<- count + 1
+        within <<- TRUE
+        on.exit(within <<- FALSE)
+      }
+      original(...)
+    }
+  }))
+  test(function(code) {
+    count <<- 0
+    force(code)
+    count
+  })
+}
+
+test_that("a decision of a process that is alone is one statement for its query and one for its reward", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_location()
+  bandit <- store_makers$open(store = store_at(place, seed = 1))
+  bandit$observe(bandit$suggest(context = 0.5)$id, 1)
+  theirs <- open_bandit(store_at(place))
+  query <- NULL
+  with_counted_statements(function(counted) {
+    for (k in 1:3) {
+      expect_identical(counted(query <<- bandit$suggest(context = k / 4)), 1)
+      expect_identical(counted(bandit$observe(query$id, k)), 1)
+      expect_identical(counted(query <<- bandit$suggest(context = k / 4)), 1)
+      expect_identical(counted(bandit$observe(query$id, k, token = query$token)), 1)
+      expect_identical(counted(bandit$amend(query$id, k + 1, token = query$token)), 1)
+      expect_identical(counted(bandit$fail(bandit$suggest(context = k / 4)$id, reason = "rain")), 2)
+    }
+    # Another process writes: its rows are read within a transaction, and then this process is alone again.
+    theirs$observe(theirs$suggest(context = 1)$id, 0)
+    expect_identical(counted(query <<- bandit$suggest(context = 1)), 10)
+    expect_identical(counted(bandit$observe(query$id, 0)), 6)
+    expect_identical(counted(query <<- bandit$suggest(context = 1)), 1)
+    # Several queries, and leases, are a transaction.
+    expect_identical(counted(query <<- bandit$suggest(50, context = matrix(0.5, 50))), 7)
+    expect_identical(counted(bandit$observe(query$id, seq_len(50) / 50, token = query$token)), 6)
+    expect_identical(counted(bandit$suggest(context = 0.5, worker = "w", lease = 60)), 7)
+  })
+  theirs$catch_up()
+  expect_same_log(theirs, bandit)
+  expect_same_log(open_bandit(store_at(place)), bandit)
+})

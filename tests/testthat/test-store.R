@@ -420,3 +420,110 @@ test_that("the view of the history has time and reason of withdrawals, and late 
     for (one in list(bandit, other$catch_up(), late)) expect_identical(one$history()$reason, c(NA, reasons[-1]))
   })
 })
+
+# A replica that locks the bandit's row before each change.
+locking <- function(bandit) {
+  makeActiveBinding("alone", function(value) FALSE, bandit$journal)
+  bandit
+}
+
+test_that("a change that is computed before the lock is the one that would be computed under it", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  for (name in names(store_makers)) {
+    histories <- lapply(list(identity, locking), function(of) {
+      place <- sqlite_location()
+      set.seed(21)
+      bandit <- of(store_makers[[name]](store = store_at(place, seed = 6)))
+      for (k in 1:by_level(8, 30)) store_step(bandit)
+      expect_same_log(open_bandit(store_at(place)), bandit, info = name)
+      bandit$history()
+    })
+    expect_identical(histories[[1]], histories[[2]], info = name)
+  }
+})
+
+test_that("a change that is computed before the lock counts only if no other process was first", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_location()
+  mine <- new.env()
+  mine$act <- function() NULL
+  bandit <- mined_bandit(store_at(place, trust = TRUE, seed = 4), mine)
+  theirs <- open_bandit(store_at(place, trust = TRUE))
+  for (k in 1:3) bandit$observe(bandit$suggest()$id, k)
+  # The other process adds a point while the first computes, and its query is computed again.
+  calls <- 0
+  mine$act <- function() {
+    calls <<- calls + 1
+    if (calls == 1) theirs$add(0.25, reward = 7)
+  }
+  expect_identical(bandit$suggest()$id, 5L)
+  expect_identical(calls, 2)
+  mine$act <- function() NULL
+  expect_identical(bandit$history()$reward[1:4], c(1, 2, 3, 7))
+  # An answer to a query that the replica lacks.
+  bandit$suggest()
+  theirs$catch_up()
+  id <- theirs$suggest()$id
+  bandit$observe(id, 1)
+  expect_identical(bandit$history()$reward[id], 1)
+  # The same reward again changes nothing, another one is an error; so is a wrong token, even for a reward.
+  bandit$observe(5, 2)
+  before <- bandit$history()
+  bandit$observe(5, 2)
+  expect_match(refused(bandit$observe(5, 3)), "5")
+  query <- bandit$suggest()
+  expect_match(refused(bandit$observe(query$id, 3, token = strrep("0", 32))), "token")
+  expect_match(refused(bandit$observe(query$id, 3, token = 3)), "token")
+  expect_identical(bandit$history()$reward, c(before$reward, NA))
+  bandit$observe(query$id, 3, token = query$token)
+  # A budget from elsewhere.
+  bandit$suggest()
+  give_budget(place, nrow(bandit$history()) - 1)                             # (the point of the other process has no lease)
+  expect_message(expect_identical(nrow(bandit$suggest()), 0L), "budget")
+  theirs$catch_up()
+  expect_same_log(theirs, bandit)
+  expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
+})
+
+test_that("a store that is not durable uses the database's setting for that, in its transactions only", {
+  on_databases(function(place) {
+    ask <- if (place$kind == "sqlite") "PRAGMA synchronous" else "SHOW synchronous_commit"
+    level <- function(connection) as.character(gpbandits:::sql_rows(connection, ask)[[1]])
+    found <- lapply(c(TRUE, FALSE), function(durable) {
+      store <- store_at(place, if (durable) "a" else "b", seed = 3, durable = durable)
+      connection <- store$connection
+      gpbandits:::sql_begin(connection, "SELECT 1 AS one")
+      within <- level(connection)
+      gpbandits:::sql_rollback(connection)
+      bandit <- store_makers$ucb(store = store)
+      for (k in 1:3) bandit$observe(bandit$suggest()$id, k)
+      expect_same_log(open_bandit(store_at(place, store$name)), bandit)
+      if (place$kind == "postgres") expect_identical(DBI::dbGetQuery(connection$con, ask, immediate = TRUE)[[1]], "on")
+      list(level = within, history = bandit$history())
+    })
+    expect_identical(vapply(found, `[[`, "", "level"), if (place$kind == "sqlite") c("2", "1") else c("on", "off"))
+    expect_identical(found[[1]]$history, found[[2]]$history)
+  })
+  expect_match(refused(bandit_store(tempfile(), "b", durable = NA)), "durable")
+})
+
+test_that("a token of a query that a power failure has lost is an error, and a replica that has read it too", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_location()
+  bandit <- store_makers$ucb(store = store_at(place, seed = 1, durable = FALSE))
+  bandit$observe(bandit$suggest()$id, 1)
+  let_go(bandit)                                                             # (everything is in the file now)
+  kept <- tempfile()
+  file.copy(place$file, kept)
+  lost <- bandit$suggest()
+  let_go(bandit)
+  unlink(paste0(place$file, c("-wal", "-shm")))
+  file.copy(kept, place$file, overwrite = TRUE)
+  expect_match(refused(bandit$suggest()), "lost events")
+  again <- open_bandit(store_at(place, durable = FALSE))
+  query <- again$suggest()
+  expect_identical(query$id, lost$id)
+  expect_match(refused(again$observe(lost$id, 5, token = lost$token)), "token")
+  again$observe(query$id, 2, token = query$token)
+  expect_identical(again$history()$reward, c(1, 2))
+})
