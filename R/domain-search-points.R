@@ -108,8 +108,8 @@ linear_candidates <- function(rules, regions) {
   found <- lapply(regions, function(one) {
     region <- linear_region(domain, one$linear, ceiling(kLinear / length(regions)))
     if (region$empty && is.null(one$inputs)) {
-      stop_argument("where",
-                    sprintf("constraints that no point satisfies (%s)", paste(domain$where, collapse = " & ")),
+      conditions <- paste(shown_conditions(domain$where), collapse = " & ")
+      stop_argument("where", sprintf("constraints that no point satisfies (%s)", conditions),
                     "constraints that some points satisfy")
     }
     if (!region$found) return(NULL)

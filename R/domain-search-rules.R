@@ -32,6 +32,12 @@ expression_text <- function(expression) {
   paste(deparse(expression, width.cutoff = 500, control = c("keepNA", "keepInteger", "digits17")), collapse = " ")
 }
 
+# Conditions for people: numbers as R prints them, 0.05 instead of 0.050000000000000003.
+shown_conditions <- function(texts) {
+  vapply(texts, function(text) paste(deparse(str2lang(text), 500, control = NULL), collapse = " "), "",
+         USE.NAMES = FALSE)
+}
+
 # Replaces every variable that is no input by its value.
 closed_expression <- function(expression, home, names, arg) {
   if (is.call(expression)) {

@@ -522,7 +522,7 @@ find_points.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_existence(rules, codes, arg)
   broken <- which(constraint_excess(rules, codes) > 0, arr.ind = TRUE)
   if (nrow(broken)) {
-    constraint <- if (is.character(domain$where)) paste0(": ", domain$where[broken[1, 2]]) else ""
+    constraint <- if (is.character(domain$where)) paste0(": ", shown_conditions(domain$where[broken[1, 2]])) else ""
     stop_argument(arg, sprintf("(%s)", typed_words(domain, codes[broken[1, 1], , drop = FALSE])),
                   paste0("points that satisfy `where`", constraint))
   }
@@ -589,7 +589,7 @@ check_existence <- function(rules, codes, arg) {
   name <- domain$names[wrong[1, 2]]
   when <- domain$params[[name]]$when
   if (is.na(codes[wrong[1, , drop = FALSE]])) {
-    condition <- if (is.null(when)) "" else paste(" where", when)
+    condition <- if (is.null(when)) "" else paste(" where", shown_conditions(when))
     stop_argument(arg, sprintf("%s = NA", name), sprintf("a value of %s%s", name, condition))
   }
   value <- typed_columns(domain, codes[wrong[1, 1], , drop = FALSE])[[name]]
@@ -656,7 +656,8 @@ describe_domain.search_domain <- function(domain) sprintf("a search space with %
 domain_story.search_domain <- function(domain) {
   inputs <- vapply(domain$names, function(name) paste(name, param_words(domain$params[[name]])), "")
   equalities <- unlist(lapply(unname(domain$shares), `[[`, "equality"))
-  conditions <- c(equalities, if (is.function(domain$where)) "a function holds" else domain$where)
+  conditions <- c(if (length(equalities)) shown_conditions(equalities),
+                  if (is.function(domain$where)) "a function holds" else shown_conditions(domain$where))
   where <- if (length(conditions)) paste("; where", paste(conditions, collapse = ", "))
   paste0("search space: ", paste(inputs, collapse = ", "), where)
 }
@@ -672,7 +673,7 @@ param_words <- function(param) {
                   sprintf("in [%g, %g]%s%s", param$lower, param$upper, if (param$type == "integer") " whole" else "",
                           if (param$log) " log" else ""))
   if (is_stepped(param)) words <- sprintf("%s, multiples of %g", words, step_of(param))
-  if (is.null(param$when)) words else paste(words, "if", param$when)
+  if (is.null(param$when)) words else paste(words, "if", shown_conditions(param$when))
 }
 
 #' @export

@@ -426,3 +426,10 @@ test_that("a function that is an equality of reals is an error that states the a
                         where = function(p) p$a + p$b == 5)
   expect_identical(nrow(bandit(whole)$suggest()), 1L)
 })
+
+test_that("conditions are shown with the numbers that were given", {
+  space <- search_space(a = c(0, 1), b = param_real(0, 1, when = ~ a >= 0.05), where = list(~ a + b <= 0.35, ~ a <= 0.9))
+  expect_output(print(space), "if a >= 0.05; where a + b <= 0.35, a <= 0.9", fixed = TRUE)
+  b <- gp_bandit(space, kernel_se(1), 0.01, policy_uniform())
+  expect_error(b$add(x = data.frame(a = 0.3, b = 0.1), reward = 1), "a + b <= 0.35", fixed = TRUE)
+})
