@@ -3,7 +3,8 @@
 
 namespace gpb {
 
-// Each operation uses a single function of Eigen, to compile less: new results are set to 0 and added to.
+// Each operation uses a single function of Eigen, to compile less: new results are set to 0 and added to. An empty matrix
+// has no memory, to which Eigen would bind a reference.
 
 VectorXd multiply(const MatrixView& A, const VectorView& x) {
   VectorXd out = VectorXd::Zero(A.rows());
@@ -18,11 +19,11 @@ VectorXd multiply_transposed(const MatrixView& A, const VectorView& x) {
 }
 
 void add_multiple(Eigen::Ref<VectorXd> out, double scale, const MatrixView& A, const VectorView& x) {
-  out.noalias() += scale * A * x;
+  if (A.size() > 0) out.noalias() += scale * A * x;
 }
 
 void add_multiple_transposed(Eigen::Ref<VectorXd> out, double scale, const MatrixView& A, const VectorView& x) {
-  out.noalias() += scale * A.transpose() * x;
+  if (A.size() > 0) out.noalias() += scale * A.transpose() * x;
 }
 
 namespace {
