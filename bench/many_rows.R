@@ -1,7 +1,9 @@
 # Many rows: what a search costs that begins with them, and what its approximations do to fits and predictions.
 #   Rscript bench/many_rows.R      (in the repository, gpbandits installed)
-# Prints tables and writes bench/results/many_rows.md. SIZES=500,2000 measures fewer rows, and PARTS=costs,fits,engines
-# some of the tables.
+# Prints tables and writes build/many_rows.md; bench/results/many_rows.md is put together from them by hand.
+# SIZES=500,2000 measures fewer rows, and PARTS=costs,fits,engines some of the tables. PARTS=regret FIDS=1,2 (package
+# smoof) plays searches with the installed library, to be compared with one whose kMostExact (src/core/fitting/fit.h) is
+# another: the largest number of points whose likelihood is exact.
 suppressMessages(library(gpbandits))
 
 seconds <- function(call) sum(system.time(call, gcFirst = TRUE)[c("user.self", "sys.self")])
@@ -103,6 +105,23 @@ compare_engines <- function(n, d, noise) {
   rbind(by_engine("auto"), by_engine("dense"))
 }
 
+# ---- regret -------------------------------------------------------------------------------------
+
+# 80 evaluations of a BBOB function in 5 inputs after 320 uniform points: log10 gaps of the best given and of the best
+# evaluated point, and of the recommended one.
+regret <- function(fid) {
+  problem <- bbob_problem(fid, 1, 5, 400, 0)
+  set.seed(fid)
+  x <- matrix(runif(320 * 5, -5, 5), 320, dimnames = list(NULL, inputs(5)))
+  given <- data.frame(x, reward = apply(x, 1, problem$f))
+  set.seed(fid)
+  spent <- seconds(found <- suppressWarnings(minimize_bandit(
+    function(p) problem$f(as.numeric(p)), stats::setNames(rep(list(c(-5, 5)), 5), inputs(5)), 80, data = given)))
+  gap <- function(value) log10(max(value - problem$optimum, 1e-8))
+  data.frame(fid = fid, given = gap(min(given$reward)), best = gap(min(problem$seen())),
+             recommended = gap(problem$truth(as.numeric(found$par))), seconds = spent)
+}
+
 # ---- tables -------------------------------------------------------------------------------------
 
 table_lines <- function(frame, digits = 3) {
@@ -128,6 +147,10 @@ if ("costs" %in% parts) {
 if ("fits" %in% parts) {
   keep("fits", do.call(rbind, Map(compare_fits, c(1010, 2000), c(3, 3), c(0.1, 0.5))))
 }
+if ("regret" %in% parts) {
+  source("bench/shared/bbob.R")
+  keep("regret", do.call(rbind, lapply(as.integer(listed("FIDS", paste(1:20, collapse = ","))), regret)))
+}
 if ("engines" %in% parts) keep("engines", compare_engines(2600, 3, 0.1))
 
 said <- c(
@@ -137,10 +160,11 @@ said <- c(
   fits = paste("The likelihood from neighbours (`gp_fit()` above 1,000 points) against the exact maximum: median",
                "distance of the\nparameters in posterior sds (`moved`), loss of exact log likelihood, mean log density",
                "of 1,000 new rewards."),
+  regret = paste("80 evaluations after 320 uniform points, BBOB in 5 inputs: log10 gaps."),
   engines = paste("The sparse basis (from 2,500 observations) against the dense engine with the same kernel: mean log",
                   "density of 1,000\nnew rewards, coverage of 90% intervals for them and for the function, mean sd."))
 load <- tryCatch(strsplit(readLines("/proc/loadavg"), " ")[[1]][1], error = function(e) "unknown")
 writeLines(c("# Many rows: cost of a search, fits and predictions", "",
              sprintf("Processor seconds; load %s at the end. Written by `bench/many_rows.R`.", load),
              unlist(lapply(names(tables), function(name) c("", said[[name]], "", tables[[name]])))),
-           "bench/results/many_rows.md")
+           "build/many_rows.md")
