@@ -357,7 +357,7 @@ Rcpp::List cpp_bandits_largest_sum(const Rcpp::List& handles, const Rcpp::List& 
   return points_to_r({first->largest_sum(others, std::move(terms), target, gpb::contexts_from_list(context).at(0))});
 }
 
-// Safe sets (see SafeSets) of the points by the posteriors of several bandits, the first of which is the objective's, and
+// Safe sets (see SafeSets) of the points by the posteriors of several bandits (the first one is the objective's), and
 // the point that SafeOpt or StageOpt chooses. The points are all arms in a context, or `points`, whose `inputs` define
 // distances. `safety`: `outcome` (0-based), `threshold` and `lipschitz` (NaN: none). `stages`: NULL for SafeOpt, or
 // `accuracy` (NaN: the default) and `second`. Returns the sets, the numbers of the point chosen and of the one with the

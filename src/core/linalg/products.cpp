@@ -3,8 +3,8 @@
 
 namespace gpb {
 
-// Each operation uses a single function of Eigen, to compile less: new results are set to 0 and added to. An empty matrix
-// has no memory, to which Eigen would bind a reference.
+// Each operation uses a single function of Eigen, to compile less: new results are set to 0 and added to.
+// An empty matrix has no memory, to which Eigen would bind a reference.
 
 VectorXd multiply(const MatrixView& A, const VectorView& x) {
   VectorXd out = VectorXd::Zero(A.rows());
