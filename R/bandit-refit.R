@@ -403,7 +403,8 @@ fitted_parameters <- function(bandit, current, outcome, since_refit) {
           else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
                                current$output_map)
   catch_error({
-    best <- if (length(maps) == 2 && has_many_points(bandit, plan)) fit_of_many(bandit, plan, current, maps, since_refit)
+    many <- length(maps) == 2 && has_many_points(bandit, plan)
+    best <- if (many) fit_of_many(bandit, plan, current, maps, since_refit)
             else fit_under(bandit, plan, current, maps[[1]]$map, since_refit)
     if (length(maps) == 2 && !isTRUE(best$found$many) && is_other_better(bandit, plan, maps, best)) {
       best <- fit_under(bandit, plan, current, maps[[2]]$map, since_refit)

@@ -220,8 +220,8 @@ instance_outcomes <- function(inst, domain) {
   stats::setNames(outcomes, paste0(ifelse(taken, ".", ""), targets))
 }
 
-# The sign of each target for bbotk, -1 if it is maximised. (bbotk's instances for batches have them as a field, those for
-# asynchronous workers do not.)
+# The sign of each target for bbotk, -1 if it is maximised. (bbotk's instances for batches have them as a field, those
+# for asynchronous workers do not.)
 target_signs <- function(inst) {
   vapply(inst$objective$codomain$tags[inst$archive$cols_y], function(tags) if ("maximize" %in% tags) -1 else 1, 0)
 }

@@ -152,7 +152,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
     if (is.null(first)) design <- transfer_design(as.environment(bandit), design, certain, prior, store)
   }
   if (!is.null(fidelity)) {
-    rules <- c(mget(c("evaluations", "design", "stop_when", "time_limit")), control[c("timeout", "verbose", "progress")])
+    rules <- c(mget(c("evaluations", "design", "stop_when", "time_limit")),
+               control[c("timeout", "verbose", "progress")])
     return(maximize_over_fidelities(objective, bandit, fidelity, rules))
   }
   if (!is.null(store)) {
