@@ -158,6 +158,7 @@ norm_lower <- function(data, R, delta, alpha, alpha0) {
 
 #' @export
 print.bandit_norm_check <- function(x, ...) {
+  check_class(x, "bandit_norm_check")
   check_dots_empty(...)
   known <- is.finite(x$B)
   cat(sprintf("the norm of %s is at least %.4g%s\n", names(x$lower), x$lower,
@@ -167,6 +168,16 @@ print.bandit_norm_check <- function(x, ...) {
       paste(x$assumptions, collapse = "; "), "\n", sep = "")
   invisible(x)
 }
+
+norm_entry <- list(settings = alist(
+  lower = if (!is.numeric(lower) || is.null(names(lower))) stop_argument("lower", describe(lower), "named numbers"),
+  B = if (!is.numeric(B) || !length(B)) stop_argument("B", describe(B), "numbers"),
+  refuted = if (!is.logical(refuted) || !length(refuted)) stop_argument("refuted", describe(refuted), "flags"),
+  probability = if (!identical(probability, NA_real_)) check_number(probability),
+  assumptions = if (!is_text(assumptions)) stop_argument("assumptions", describe(assumptions), "sentences")
+))
+
+register_family("bandit_norm_check", norm_entry, open = TRUE)
 
 register_bandit_kind("core", functions = functions_of_outcomes)
 register_bandit_kind("script", functions = functions_of_models)

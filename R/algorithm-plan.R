@@ -228,6 +228,7 @@ falls_with_distance <- function(kernel) {
 
 #' @export
 print.bandit_plan <- function(x, ...) {
+  check_class(x, "bandit_plan")
   cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
               x$tolerance, x$probability))
   cat(sprintf("  at %d of %d points%s; width %.4g, largest sd left %.4g\n",
@@ -239,3 +240,15 @@ print.bandit_plan <- function(x, ...) {
   }
   invisible(x)
 }
+
+plan_entry <- list(settings = alist(
+  experiments = check_count(experiments, lower = 0), design = check_data_frame(design), width = check_number(width),
+  sd = check_number(sd), tolerance = check_number(tolerance), points = check_count(points),
+  between = check_number(between), probability = check_number(probability),
+  intervals = check_choice(intervals, names(noise_quantiles)),
+  half_width = if (!is.numeric(half_width) || !length(half_width)) {
+    stop_argument("half_width", describe(half_width), "numbers")
+  }
+))
+
+register_family("bandit_plan", plan_entry, open = TRUE)

@@ -248,6 +248,7 @@ log_prior <- function(parameters, problem) {
 #' @rdname gp_fit
 #' @export
 print.gp_fit <- function(x, ...) {
+  check_class(x, "gp_fit")
   print.gp_regression(x)
   cat(sprintf("%g parameter(s) fitted in %g evaluations%s\n", x$estimated, x$evaluations,
               switch(x$convergence, converged = "", iterations = "; stopped by `iterations`",
@@ -431,3 +432,11 @@ refitted <- function(question, rule, current, fits_mean) {
   models <- if (fits_mean) found$models else lapply(found$models, function(model) model[names(model) != "mean"])
   c(found$best[c("kernel", "noise_var", "mean")], list(models = models))
 }
+
+# (The other fields are those of a regression.)
+fit_entry <- list(settings = alist(
+  evaluations = check_count(evaluations, lower = 0),
+  convergence = check_choice(convergence, c("converged", "iterations", "constant"))
+))
+
+register_family("gp_fit", fit_entry, open = TRUE)

@@ -186,7 +186,8 @@ policy_entries <- list(
   ),
   ei = list(
     settings = alist(xi = check_number(xi, lower = 0), cost = if (!is.null(cost)) check_function(cost),
-                     incumbent = check_choice(incumbent, c("mean", "draws"))),
+                     incumbent = check_incumbent(incumbent)),
+    later = "incumbent",
     traits = list(title = function(policy) {
                     paste0(if (draws_incumbent(policy)) "noisy ", "expected improvement",
                            if (!is.null(policy$cost)) " per cost")
@@ -306,6 +307,11 @@ capitalised <- function(text) paste0(toupper(substr(text, 1, 1)), substring(text
 check_level <- function(level, implicit) {
   if (!implicit) return(check_number(level, "level"))
   check_number(level, "level", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+}
+
+# NULL stands for "mean", as in objects from before there was a choice.
+check_incumbent <- function(incumbent) {
+  if (!is.null(incumbent) && check_choice(incumbent, c("mean", "draws")) == "draws") "draws"
 }
 
 # Is the incumbent of an improvement drawn from the posterior?

@@ -43,17 +43,6 @@
 #' [maximize_bandit()] sets a budget of evaluations. When it is spent, `$suggest()` returns no rows, with a message of
 #' class `gpbandits_budget_spent`.
 #'
-#' @section Durability: With `durable = TRUE`, a change that a call has reported survives a power failure. Each change
-#' waits for the disk, often several milliseconds. `durable = FALSE` is for many quick decisions. SQLite then has
-#' `synchronous` = NORMAL, and PostgreSQL `synchronous_commit` = off, for the transactions of this store.
-#'
-#' * Without durability, no change is lost when an R process is killed. The database is never corrupted.
-#' * A power failure, or a crash of the operating system or of the PostgreSQL server, can lose the latest changes. What
-#'   remains is the bandit's history up to some event.
-#' * The ids of lost queries are given to new queries, with other tokens. Report rewards with `token`: a reward of a
-#'   lost query is then an error. Without `token` it would count for the new query.
-#' * A replica that has read lost events raises an error; [open_bandit()] continues.
-#'
 #' @section Random numbers: A store has one `seed`, and the seed has independent L'Ecuyer streams
 #' ([parallel::nextRNGStream()]). Query k, and a refit before it, uses the k-th stream, in whichever process it is
 #' suggested. One seed therefore gives one history for any number of workers, if queries and rewards come in the same
@@ -74,7 +63,7 @@
 #'   the bandit is begun.
 #' @param trust `TRUE` allows settings that contain code; see *Trust*. Default `FALSE`.
 #' @param durable `TRUE` (default): a change is on the database's disk before the call returns. `FALSE`: calls do not
-#'   wait for the disk; see *Durability*.
+#'   wait for the disk; see *Durability* in [store-databases].
 #' @return An object of class `bandit_store`. [open_bandit()] of it returns a [GPBandit] that is up to date.
 #' @section Errors: A `gpbandits_error` that names the argument. If the database failed, the error also has class
 #'   `gpbandits_store_error`: a lost connection, a full disk, or a minute of waiting for another transaction. Nothing
@@ -300,6 +289,17 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 #'
 #'   These keepalives are the server's. Those of your machine are set by the function that connects:
 #'   `DBI::dbConnect(RPostgres::Postgres(), ..., keepalives_idle = 30, tcp_user_timeout = 60000)`.
+#'
+#' @section Durability: With `durable = TRUE`, a change that a call has reported survives a power failure. Each change
+#' waits for the disk, often several milliseconds. `durable = FALSE` is for many quick decisions. SQLite then has
+#' `synchronous` = NORMAL, and PostgreSQL `synchronous_commit` = off, for the transactions of this store.
+#'
+#' * Without durability, no change is lost when an R process is killed. The database is never corrupted.
+#' * A power failure, or a crash of the operating system or of the PostgreSQL server, can lose the latest changes. What
+#'   remains is the bandit's history up to some event.
+#' * The ids of lost queries are given to new queries, with other tokens. Report rewards with `token`: a reward of a
+#'   lost query is then an error. Without `token` it would count for the new query.
+#' * A replica that has read lost events raises an error; [open_bandit()] continues.
 #'
 #' @section Tables: You may read them, but do not write to them. Rows carry checksums, and every replica raises an error
 #'   for rows that are not a bandit's. Tables of a newer version are an error. `$compact()` replaces old events by a

@@ -78,7 +78,12 @@ golden_points <- function(n, d) cpp_golden_points(n, d)
 comparable <- function(x, depth = 5) {
   if (is.environment(x) || depth == 0) return(NULL)
   if (is.primitive(x)) return(deparse(x))
-  if (is.list(x)) return(c(list(class(x)), lapply(unclass(x), comparable, depth)))
+  if (is.list(x)) {
+    parts <- unclass(x)
+    # (Where a setting has been added later, its absence means NULL.)
+    if (!is.null(names(parts))) parts <- parts[!vapply(parts, is.null, NA)]
+    return(c(list(class(x)), lapply(parts, comparable, depth)))
+  }
   if (!is.function(x)) return(x)
   home <- environment(x)
   own <- !isNamespace(home) && !identical(home, globalenv()) && !identical(home, baseenv())

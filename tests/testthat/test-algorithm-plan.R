@@ -267,3 +267,22 @@ test_that("sharper intervals need fewer experiments, cover, and do not change R'
                class = "gpbandits_error")
   expect_gt(plan_experiments(x, kernel_se(0.2), 0.01, 1, B = 1, R = 0.1, drift = 0.1, intervals = "exact")$experiments, 0)
 })
+
+test_that("results that were changed are errors of the package when they are printed", {
+  x <- seq(0, 1, length.out = 9)
+  plan <- plan_experiments(x, kernel_se(0.3), 0.1, 1.5, B = 1, R = 0.1)
+  b <- gp_ucb(x, kernel_se(0.3), noise_var = 0.1, width = width_amm(1, 0.1))
+  b$add(arm = 1:9, reward = sin(5 * x))
+  for (whole in list(plan, norm_check(b), gp_fit(x, sin(5 * x), kernel_se(0.3)))) {
+    expect_output(print(whole))
+    # (A regression's own fields are tested with it.)
+    for (name in if (inherits(whole, "gp_fit")) c("evaluations", "convergence") else names(whole)) {
+      for (wrong in list(NULL, "text", function(x) x, list())) {
+        changed <- whole
+        changed[name] <- list(wrong)
+        said <- tryCatch(utils::capture.output(print(changed)), error = identity)
+        expect_true(is.character(said) || inherits(said, "gpbandits_error"), info = paste(class(whole)[1], name))
+      }
+    }
+  }
+})

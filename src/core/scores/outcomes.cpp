@@ -922,7 +922,7 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
                                                policy.number("draws"), policy.flag("sampled"));
   }
   need(objectives == 1, "one objective");
-  need(kind != "ei" || policy.text("incumbent") == "mean", "the incumbent of the means");
+  need(kind != "ei" || !policy.has("incumbent"), "the incumbent of the means");
   if (kind == "ei") return std::make_unique<FeasibleImprovementPolicy>(ImprovementTarget(policy));
   need(width != nullptr, "a width");
   if (kind == "ucb") return std::make_unique<OptimisticPolicy>(std::move(width));

@@ -96,7 +96,7 @@ PolicyPtr make_knowledge(const Settings&, WidthPtr) {
 }
 
 PolicyPtr make_expected_improvement(const Settings& policy, WidthPtr width) {
-  PolicyPtr improvement = policy.text("incumbent") == "draws"
+  PolicyPtr improvement = policy.has("incumbent")  // (only "draws": the means are the default)
                               ? std::make_unique<NoisyImprovementPolicy>(ImprovementTarget(policy))
                               : make_improvement<ExpectedImprovementScore>(policy, std::move(width));
   if (!policy.has("cost")) return improvement;
