@@ -942,12 +942,21 @@
     ids.forEach((id) => state.saved.delete(id));
   }
 
-  // What others did.
+  function counts() {
+    const open = state.rows.filter(isOpen).length;
+    return "Open: " + open + (open === 1 ? " experiment" : " experiments") + ". Known: " +
+      state.rows.filter((row) => ours(row, "status") === "observed").length + ".";
+  }
+
+  // What others did. (Other messages stay.)
   async function poll() {
     if (state.token === null || state.model === null || document.hidden ||
       document.body.hasAttribute("aria-busy")) return;
     try {
-      if ((await ask("history?limit=0")).version !== state.version && state.token !== null) await refresh();
+      if ((await ask("history?limit=0")).version === state.version || state.token === null) return;
+      const before = counts();
+      await refresh();
+      if (el("status").textContent === before) say(counts());
     } catch (wrong) {
       if (state.token === null) complain(inPlain(wrong));
     }
@@ -975,9 +984,7 @@
       (compares() ? "comparing two experiments at a time"
       : several() ? state.model.outcomes.map(({ name, title }) => name + " " + title).join(", ")
         : (minimises() ? "minimising" : "maximising") + " the result") + ".";
-    const open = state.rows.filter(isOpen).length;
-    say("Open: " + open + (open === 1 ? " experiment" : " experiments") + ". Known: " +
-      state.rows.filter((row) => ours(row, "status") === "observed").length + ".");
+    say(counts());
     el("main").focus();
   }
 

@@ -460,6 +460,24 @@ test_that("entries stay when others save results, and the user is informed if a 
   expect_identical(faults_of_page(browser), list())
 })
 
+test_that("the numbers of open and known experiments follow what others do, and other messages stay", {
+  skip_without_page()
+  place <- sqlite_location()
+  bandit <- gp_ucb(list(x = c(0, 1)), kernel_se(0.3), 0.01, width = width_constant(2), store = store_at(place, seed = 1))
+  bandit$suggest(4)
+  browser <- page_of(place)$browser
+  wait_for_status(browser, "Open: 4 experiments. Known: 0.")
+  bandit$observe(2, 0.5)
+  look_again(browser)
+  wait_for_status(browser, "Open: 3 experiments. Known: 1.")
+  enter_result(browser, 1, "0.1")
+  wait_for_status(browser, "0.1 is saved")
+  bandit$observe(3, 0.5)
+  look_again(browser)
+  wait_in_page(browser, "document.getElementById('query-3') === null")
+  expect_match(status_of_page(browser), "0.1 is saved")
+})
+
 test_that("with several outcomes, entries stay when another one of the row is saved elsewhere", {
   skip_without_page()
   place <- sqlite_location()
