@@ -310,9 +310,7 @@ check_level <- function(level, implicit) {
 }
 
 # NULL stands for "mean", as in objects from before there was a choice.
-check_incumbent <- function(incumbent) {
-  if (!is.null(incumbent) && check_choice(incumbent, c("mean", "draws")) == "draws") "draws"
-}
+check_incumbent <- function(incumbent) if (!is.null(incumbent)) check_choice(incumbent, "draws")
 
 # Is the incumbent of an improvement drawn from the posterior?
 draws_incumbent <- function(policy) identical(policy$incumbent, "draws")
@@ -351,7 +349,11 @@ policy_ts <- function(width = width_constant(1)) new_policy("ts")
 
 #' @rdname policies
 #' @export
-policy_ei <- function(xi = 0, cost = NULL, incumbent = c("mean", "draws")) new_policy("ei")
+policy_ei <- function(xi = 0, cost = NULL, incumbent = c("mean", "draws")) {
+  incumbent <- check_choice(incumbent, c("mean", "draws"))
+  if (incumbent == "mean") incumbent <- NULL
+  new_policy("ei")
+}
 
 #' @rdname policies
 #' @export
