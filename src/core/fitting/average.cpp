@@ -3,6 +3,7 @@
 #include "fitting/average.h"
 
 #include "base/golden_points.h"
+#include "base/normal.h"
 #include "base/ordering.h"
 #include "linalg/decompositions.h"
 #include "linalg/products.h"
@@ -27,28 +28,6 @@ constexpr double kFlops = 6e8;       // approximate limit of operations for weig
 constexpr Index kFewestDraws = 48, kMostDraws = 240;
 constexpr Index kDrawsEach = 8;     // with many points: draws for each model of the average,
 constexpr Index kMostClimbed = 2;   // and local searches that use all points; by neighbours there is one
-
-// The inverse of the standard normal distribution function (Acklam's rational approximation, to 1e-9).
-double normal_quantile(double p) {
-  static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02,
-                             1.383577518672690e+02, -3.066479806614716e+01, 2.506628277459239e+00};
-  static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
-                             6.680131188771972e+01, -1.328068155288572e+01};
-  static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
-                             -2.549732539343734e+00, 4.374664141464968e+00, 2.938163982698783e+00};
-  static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
-                             3.754408661907416e+00};
-  const double tail = std::min(p, 1.0 - p);
-  if (tail < 0.02425) {
-    const double q = std::sqrt(-2.0 * std::log(tail));
-    const double x = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
-                     ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1.0);
-    return p < 0.5 ? x : -x;
-  }
-  const double q = p - 0.5, r = q * q;
-  return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
-         (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1.0);
-}
 
 // The coordinates of the average: logarithms, or logits of numbers between 0 and 1.
 class Coordinates {

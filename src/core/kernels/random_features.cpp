@@ -3,6 +3,7 @@
 #include "kernels/random_features.h"
 
 #include "base/ordering.h"
+#include "base/split_mix.h"
 #include "linalg/decompositions.h"
 
 #include <algorithm>
@@ -21,14 +22,6 @@ std::uint64_t bits_of(double value) {
   std::uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
-}
-
-// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit depends on all.
-std::uint64_t scramble(std::uint64_t z) {
-  z += 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
 }
 
 }  // namespace

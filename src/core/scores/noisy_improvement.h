@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/normal.h"
 #include "base/ordering.h"
+#include "base/split_mix.h"
 #include "linalg/decompositions.h"
 #include "linalg/floors.h"
 #include "scores/candidate_score.h"
@@ -20,21 +22,12 @@ namespace gpb {
 inline MatrixXd latin_normals(Index rows, Index draws, Index number) {
   VectorXd values(draws);
   for (Index k = 0; k < draws; ++k) {
-    const double u = (static_cast<double>(k) + 0.5) / static_cast<double>(draws);
-    double low = -10.0, high = 10.0;
-    for (int halving = 0; halving < 60; ++halving) {
-      const double middle = 0.5 * (low + high);
-      (normal_cdf(middle) < u ? low : high) = middle;
-    }
-    values[k] = low;
+    values[k] = normal_quantile((static_cast<double>(k) + 0.5) / static_cast<double>(draws));
   }
   if (draws > 1) values /= std::sqrt(values.squaredNorm() / static_cast<double>(draws));
   std::uint64_t state = static_cast<std::uint64_t>(number);
-  const auto below = [&state](Index n) {  // (splitmix64, Steele et al. 2014)
-    std::uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return static_cast<Index>((z ^ (z >> 31)) % static_cast<std::uint64_t>(n));
+  const auto below = [&state](Index n) {
+    return static_cast<Index>(next_scrambled(state) % static_cast<std::uint64_t>(n));
   };
   MatrixXd out(rows, draws);
   for (Index i = 0; i < rows; ++i) {

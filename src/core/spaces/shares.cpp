@@ -2,6 +2,7 @@
 #include "spaces/shares.h"
 
 #include "base/ordering.h"
+#include "base/split_mix.h"
 
 #include <algorithm>
 #include <array>
@@ -121,15 +122,10 @@ class Sequence {
       std::uint64_t bits;
       const double value = u[i];
       std::memcpy(&bits, &value, sizeof bits);
-      state_ ^= bits + 0x9E3779B97F4A7C15ULL + (state_ << 6) + (state_ >> 2);
+      state_ ^= bits + kSplitMixStep + (state_ << 6) + (state_ >> 2);
     }
   }
-  double next() {  // splitmix64 (Steele, Lea and Flood 2014)
-    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ULL);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return (static_cast<double>((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-  }
+  double next() { return (static_cast<double>(next_scrambled(state_) >> 11) + 0.5) / 9007199254740992.0; }
 
  private:
   std::uint64_t state_ = 0x243F6A8885A308D3ULL;
