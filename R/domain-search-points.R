@@ -72,7 +72,7 @@ search_candidates <- function(rules) {
   domain <- rules$domain
   found <- playable(rules, first_model_points(domain))
   listed <- is_listed(domain)
-  narrow <- if (!listed) narrow_regions(rules)
+  narrow <- if (!listed) narrow_regions(rules, found)
   if (length(narrow)) found <- distinct_rows(rbind(found, linear_candidates(rules, narrow)))
   tried <- 0
   while (nrow(found) < (if (length(narrow)) 1 else 64) && tried < kMostTries && !listed) {
@@ -94,15 +94,55 @@ search_candidates <- function(rules) {
 
 distinct_rows <- function(x) x[!duplicated(x), , drop = FALSE]
 
-# The regions of linear constraints of which points that are spread over the box would rarely be feasible.
-narrow_regions <- function(rules) {
-  regions <- linear_regions(rules)
-  enough <- kFewCandidates / max(1, length(regions))
-  of <- function(one) if (is.null(one$inputs)) first_model_points(rules$domain) else one$inputs
-  Filter(function(one) nrow(playable(rules, of(one))) < enough, regions)
+# A constraint binds only where all of its inputs exist, so each set of conditional inputs that exist together has its
+# own linear constraints. A list with an entry for each set, named by sets_of_inputs(): `linear`, the constraints (see
+# linear_rules()), and `inputs`, points of the box with this set. Sets that none of the tried points have are left out.
+# If constraints name no conditional inputs, there is one entry, without `inputs`.
+linear_regions <- function(rules) {
+  domain <- rules$domain
+  conditional <- domain$names[domain$conditional]
+  all <- linear_rules(domain, conditional)
+  if (is.null(all)) return(list())
+  if (length(named_conditional(domain)) == 0) return(list(always = list(linear = all)))
+  tried <- first_model_points(domain)
+  set <- sets_of_inputs(rules, tried)
+  rows <- split(seq_along(set), factor(set, unique(set)))
+  rows <- utils::head(rows[order(-lengths(rows))], kMostSets)
+  regions <- lapply(rows, function(at) {
+    there <- existence(rules, from_model_inputs(domain$box, tried[at[1], , drop = FALSE]))
+    list(linear = linear_rules(domain, conditional[there[domain$conditional]]), inputs = tried[at, , drop = FALSE])
+  })
+  Filter(function(one) !is.null(one$linear), regions)
 }
 
-# Corners of regions of linear constraints, and points spread over them; an error if all are empty, and all others too.
+linear_for_core <- function(rules) {
+  regions <- linear_regions(rules)
+  if (length(regions)) unname(lapply(regions, `[[`, "linear"))
+}
+
+named_conditional <- function(domain) {
+  intersect(unlist(lapply(domain$where, function(text) all.vars(str2lang(text)))), domain$names[domain$conditional])
+}
+
+# Which of the conditional inputs that constraints name exist at points of the box: a string for each.
+sets_of_inputs <- function(rules, inputs) {
+  domain <- rules$domain
+  named <- named_conditional(domain)
+  if (length(named) == 0) return(rep("always", nrow(inputs)))
+  exists <- existence(rules, from_model_inputs(domain$box, inputs))[, match(named, domain$names), drop = FALSE]
+  do.call(paste, as.data.frame(exists + 0))
+}
+
+# The regions of linear constraints of which points that are spread over the box would rarely be feasible. `found`: the
+# points of the whole box that are.
+narrow_regions <- function(rules, found = playable(rules, first_model_points(rules$domain))) {
+  regions <- linear_regions(rules)
+  enough <- kFewCandidates / max(1, length(regions))
+  in_set <- function(one) if (is.null(one$inputs)) found else playable(rules, one$inputs)
+  Filter(function(one) nrow(in_set(one)) < enough, regions)
+}
+
+# Corners of regions of linear constraints, and points spread over them; an error if the only one is empty.
 linear_candidates <- function(rules, regions) {
   domain <- rules$domain
   found <- lapply(regions, function(one) {

@@ -28,14 +28,13 @@ condition_text <- function(condition, names, arg) {
   expression_text(closed_expression(parts$expression, parts$home, names, arg))
 }
 
-expression_text <- function(expression) {
-  paste(deparse(expression, width.cutoff = 500, control = c("keepNA", "keepInteger", "digits17")), collapse = " ")
+expression_text <- function(expression, control = c("keepNA", "keepInteger", "digits17")) {
+  paste(deparse(expression, width.cutoff = 500, control = control), collapse = " ")
 }
 
 # Conditions for people: numbers as R prints them, 0.05 instead of 0.050000000000000003.
 shown_conditions <- function(texts) {
-  vapply(texts, function(text) paste(deparse(str2lang(text), 500, control = NULL), collapse = " "), "",
-         USE.NAMES = FALSE)
+  vapply(texts, function(text) expression_text(str2lang(text), control = NULL), "", USE.NAMES = FALSE)
 }
 
 # Replaces every variable that is no input by its value.

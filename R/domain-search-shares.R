@@ -371,45 +371,6 @@ linear_rules <- function(domain, present = character()) {
        E = rows(c(forms[equal], sums)), f = bounds(c(forms[equal], sums)))
 }
 
-# A constraint binds only where all of its inputs exist, so each set of conditional inputs that exist together has its
-# own linear constraints. A list with an entry for each set, named by sets_of_inputs(): `linear`, the constraints (see
-# linear_rules()), and `inputs`, points of the box with this set. Sets that none of the tried points have are left out.
-# If constraints name no conditional inputs, there is one entry, without `inputs`.
-linear_regions <- function(rules) {
-  domain <- rules$domain
-  conditional <- domain$names[domain$conditional]
-  if (is.null(linear_rules(domain, conditional))) return(list())
-  if (length(named_conditional(domain)) == 0) return(list(always = list(linear = linear_rules(domain))))
-  tried <- first_model_points(domain)
-  set <- sets_of_inputs(rules, tried)
-  rows <- split(seq_along(set), factor(set, unique(set)))
-  rows <- utils::head(rows[order(-lengths(rows))], kMostSets)
-  regions <- lapply(rows, function(at) {
-    there <- existence(rules, from_model_inputs(domain$box, tried[at[1], , drop = FALSE]))
-    present <- domain$names[domain$conditional[there[domain$conditional]]]
-    list(linear = linear_rules(domain, present), inputs = tried[at, , drop = FALSE])
-  })
-  Filter(function(one) !is.null(one$linear), regions)
-}
-
-linear_for_core <- function(rules) {
-  regions <- linear_regions(rules)
-  if (length(regions)) unname(lapply(regions, `[[`, "linear"))
-}
-
-named_conditional <- function(domain) {
-  intersect(unlist(lapply(domain$where, function(text) all.vars(str2lang(text)))), domain$names[domain$conditional])
-}
-
-# Which of the conditional inputs that constraints name exist at points of the box: a string for each.
-sets_of_inputs <- function(rules, inputs) {
-  domain <- rules$domain
-  named <- named_conditional(domain)
-  if (length(named) == 0) return(rep("always", nrow(inputs)))
-  exists <- existence(rules, from_model_inputs(domain$box, inputs))[, match(named, domain$names), drop = FALSE]
-  do.call(paste, as.data.frame(exists + 0))
-}
-
 # One constraint as a list of linear forms that must be at most 0, or `equal` to it; NULL if it is not linear.
 linear_constraints <- function(expression, names, type) {
   by <- if (is.call(expression)) as.character(expression[[1]]) else ""

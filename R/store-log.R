@@ -612,7 +612,7 @@ write_ends <- function(log, ended) {
   sql_run(log$connection, "UPDATE gpb_lease SET state = '", ended$state, "', ended = ", sql_clock(log$connection),
           if (!is.null(ended$reason)) paste0(", reason = ", sql_literal(ended$reason, log$connection)),
           " WHERE bandit = ", log$number, " AND query IN (", paste(as.integer(ended$query), collapse = ", "),
-          ") AND state IN ('open', 'shown', 'kept', 'offered')")
+          ") AND ", not_ended)
 }
 
 # Evaluates code that changes the bandit several times within a transaction. The rows are written at the end.

@@ -381,6 +381,9 @@ store_tables <- function() {
   )
 }
 
+# The condition on the state of a lease that has not ended.
+not_ended <- "state IN ('open', 'shown', 'kept', 'offered')"
+
 # One row per query, for people and other programs.
 store_view <- function() {
   paste(

@@ -129,7 +129,7 @@ at_once_statements <- function() {
                paste(sqlite_clock, "+ NEW.seconds")), " WHERE NEW.token IS NOT NULL"),
       "UPDATE gpb_lease SET state = NEW.ended, ended =", sqlite_clock, ", reason = COALESCE(NEW.reason, reason)",
       "WHERE NEW.ended IS NOT NULL AND bandit = NEW.bandit AND query = NEW.query",
-      "AND state IN ('open', 'shown', 'kept', 'offered');",
+      "AND", not_ended, ";",
       "END")
   )
 }
