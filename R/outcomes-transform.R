@@ -43,8 +43,9 @@
 #' @section Logarithm:
 #' If rewards span orders of magnitude, a power transform does not separate those near the optimum. The logarithm does:
 #' \deqn{v = \frac{-\log(1 + g / s) - m}{d},}{v = (-log(1 + g / s) - m) / d,}
-#' where \eqn{g} is the gap to the best reward so far, and \eqn{s} the 10%, 25% or 50% quantile of the gaps. In the
-#' formula above \eqn{c} is then the best reward, and \eqn{\lambda = 2}{lambda = 2}.
+#' where \eqn{g} is the gap to the best reward so far, and \eqn{s} the 25% or 50% quantile of the gaps of
+#' points far apart. In the formula above \eqn{c} is then the best reward, and \eqn{\lambda = 2}{lambda = 2}; \eqn{b} is
+#' such that nothing is clipped.
 #' @section When a transform is used:
 #' It needs at least 8 rewards. With `"power"`, the power transform is then always used. With `"auto"` a transform must
 #' increase a log likelihood of the rewards, including the Jacobian: the power transform by 2, the logarithm by 4.
@@ -300,19 +301,21 @@ maps_to_compare <- function(outputs, reward, apart, current, logs) {
 }
 
 # The shares of the rewards that differ from the best one by less than the scale of a logarithm.
-log_levels <- c(0.1, 0.25, 0.5)
+log_levels <- c(0.25, 0.5)
 
 # Transforms to -log(1 + gap / s), with the gap to the best reward, for some scales s. They show differences near the
-# optimum although the worst rewards are larger by orders of magnitude.
+# optimum although the worst rewards are larger by orders of magnitude. (The gaps of points near each other would give
+# scales so small that all other rewards look like noise.)
 log_transforms <- function(usual, reward, apart) {
-  rows <- rows_to_scale_by(reward, apart)
+  rows <- if (length(apart) < nonlinear_outputs) seq_along(reward) else apart
   centre <- if (usual$scale < 0) min(reward) else max(reward)
   gaps <- abs(reward[rows] - centre)
   scales <- stats::quantile(gaps[gaps > 0], log_levels, names = FALSE)
   maps <- lapply(unique(scales), function(scale) {
-    map <- new_outcome_transform(centre, sign(usual$scale) * scale, log_power, tail = first_tail, worst = usual$worst,
-                                 count = usual$count)
-    map$bulk <- robust_spread(transform_outputs(map, reward[rows]), reward[rows])
+    map <- new_outcome_transform(centre, sign(usual$scale) * scale, log_power, worst = usual$worst, count = usual$count)
+    # (The logarithm itself compresses low outliers: none is clipped.)
+    map$bulk <- max(abs(transform_outputs(map, reward))) / first_tail
+    map$tail <- first_tail
     standardised(map, reward[rows])
   })
   Filter(function(map) all(is.finite(c(map$scale, map$bulk, map$spread))) && map$bulk > 0, maps)
