@@ -319,11 +319,13 @@ test_that("a logarithm of the gap is used if it makes rewards of many orders of 
     expect_lt(off(b), min(vapply(others, off, 0)) / 10)
     expect_identical(map_of(from_json(as_json(b))), map)
   }
-  # Many points near the optimum do not shrink the scale.
-  near <- 0.41 + seq(-1, 1, length.out = 40) * 1e-3
-  apart <- log_transforms(fit_outcome_transform(scale_outputs(), -steep(x)), -steep(c(x, near)), seq_along(x))
-  expect_length(apart, 2)
-  expect_gt(min(vapply(apart, `[[`, 0, "scale")), quantile(steep(x) - min(steep(x)), 0.1))
+  # Points near the optimum do not shrink the scale.
+  reward <- -abs(c(x, 0.41 + seq(-1, 1, length.out = 12) * 1e-3) - 0.41)
+  logs <- log_transforms(fit_outcome_transform(scale_outputs(), reward, seq_along(x)), reward, seq_along(x))
+  expect_length(logs, 2)
+  expect_gt(min(vapply(logs, `[[`, 0, "scale")), quantile(-reward[seq_along(x)], 0.1))
+  # All values are above the limit of the clipping.
+  for (map in logs) expect_equal(transform_outputs(map, reward), transform_outputs(replace(map, "tail", Inf), reward))
   # Not for smooth rewards of one order of magnitude, nor for noise.
   set.seed(1)
   for (y in list(cos(5 * x), rnorm(25), sin(9 * x) + rnorm(25, sd = 0.1))) {
