@@ -23,9 +23,9 @@
 #' @param lengthscale_prior prior of each lengthscale for refits, in units of its input's range, in the form of
 #'   `noise_prior`. `NULL`: none. `"auto"`, the default: a log-normal distribution for the default kernel, none for
 #'   others. See *Priors*.
-#' @param transform `"auto"`, the default: a power transform or a logarithm of the rewards if it improves the
-#'   likelihood. `"none"`: rewards are only centred and scaled. `"power"`: always a power transform. See
-#'   [scale_outputs()].
+#' @param transform `"auto"`, the default: a power transform of the rewards if it improves the likelihood. `"none"`:
+#'   rewards are only centred and scaled. `"power"`: always transformed. `"log"`: as `"auto"`, or a logarithm, for
+#'   rewards that span orders of magnitude. See [scale_outputs()].
 #' @param refit schedule of hyperparameter estimation, [refit_every()]. `NULL`: kernel and noise variance are fixed.
 #'   `"auto"`, the default: every 2 rounds with a fitted mean, averaging over up to 10 models; for details see
 #'   *Refits*.
@@ -84,7 +84,7 @@
 #'                 model = gp_model(kernel = "matern", transform = "none"))$par
 #' @export
 gp_model <- function(kernel = NULL, noise_var = 0.01, noise_prior = "auto", lengthscale_prior = "auto",
-                     transform = c("auto", "none", "power"), refit = "auto", noise = c("fit", "none")) {
+                     transform = c("auto", "none", "power", "log"), refit = "auto", noise = c("fit", "none")) {
   if (identical(noise, "none")) {
     given <- c(noise_var = !missing(noise_var), noise_prior = !missing(noise_prior))
     if (any(given)) stop_unused(names(which(given))[1], "`noise = \"none\"` fixes the noise variance")
@@ -92,7 +92,7 @@ gp_model <- function(kernel = NULL, noise_var = 0.01, noise_prior = "auto", leng
   new_part("gp_model")
 }
 
-transform_names <- c("auto", "none", "power")
+transform_names <- c("auto", "none", "power", "log")
 noise_names <- c("fit", "none")
 
 # The noise variance of a deterministic objective, of scaled rewards.
@@ -139,7 +139,7 @@ model_setting_words <- function(value, name) {
   if (identical(value, "auto")) {
     return(switch(name, noise_prior = "default: an equal mixture of nearly no noise and much noise",
                   lengthscale_prior = "default: log-normal, median 0.4 sqrt(inputs) ranges; none for kernels given",
-                  transform = "auto: a power transform or logarithm of rewards if it improves the likelihood",
+                  transform = "auto: a power transform of rewards if it improves the likelihood",
                   refit = paste("default: every 2 rounds, averaging over up to 10 models and over smoothness;",
                                 "rarer from 15 inputs")))
   }

@@ -14,8 +14,9 @@
 #' refer to the scaled rewards, whose variance is about 1.
 #'
 #' @param direction `"maximize"`, the default, or `"minimize"`: are large or small rewards better?
-#' @param transform `"auto"`, the default: a power transform or a logarithm if it improves the likelihood. `"none"`:
-#'   only centred and scaled. `"power"`: always a power transform. With `centre` and `scale` only `"none"` is possible.
+#' @param transform `"auto"`, the default: a power transform if it improves the likelihood. `"none"`: only centred and
+#'   scaled. `"power"`: always transformed. `"log"`: as `"auto"`, or a logarithm if that improves the likelihood. With
+#'   `centre` and `scale` only `"none"` is possible.
 #' @param centre,scale fixed centre \eqn{c}, a number, and scale \eqn{s}, a number > 0, in units of the reward; both or
 #'   neither. `NULL`, the default: estimated from the rewards.
 #' @return An object of class `bandit_outputs`.
@@ -41,13 +42,14 @@
 #' inputs. Here \eqn{s} is the 80% quantile of the absolute deviations over 1.28. These are used, also for \eqn{m} and
 #' \eqn{d}, if their \eqn{s} is more than 1.5 times the other.
 #' @section Logarithm:
-#' If rewards span orders of magnitude, a power transform does not separate those near the optimum. The logarithm does:
+#' If rewards span orders of magnitude, a power transform does not separate those near the optimum. With `transform =
+#' "log"` the alternative is
 #' \deqn{v = \frac{-\log(1 + g / s) - m}{d},}{v = (-log(1 + g / s) - m) / d,}
 #' where \eqn{g} is the gap to the best reward so far, and \eqn{s} the 25% or 50% quantile of the gaps of
 #' points far apart. In the formula above \eqn{c} is then the best reward, and \eqn{\lambda = 2}{lambda = 2}; \eqn{b} is
 #' such that nothing is clipped.
 #' @section When a transform is used:
-#' It needs at least 8 rewards. With `"power"`, the power transform is then always used. With `"auto"` a transform must
+#' It needs at least 8 rewards. With `"power"`, the power transform is then always used. Otherwise a transform must
 #' increase a log likelihood of the rewards, including the Jacobian: the power transform by 2, the logarithm by 4.
 #'
 #' * At a refit, this is the marginal likelihood under the model. Each transform has its own hyperparameters, found by
@@ -96,8 +98,8 @@
 #' # Yields in percent, expected to be about 60 +- 10:
 #' scale_outputs(centre = 60, scale = 10)
 #' @export
-scale_outputs <- function(direction = c("maximize", "minimize"), transform = c("auto", "none", "power"), centre = NULL,
-                          scale = NULL) {
+scale_outputs <- function(direction = c("maximize", "minimize"), transform = c("auto", "none", "power", "log"),
+                          centre = NULL, scale = NULL) {
   if (!is.null(centre) || !is.null(scale)) {
     if (!missing(transform) && !identical(transform, "none")) {
       stop_argument("transform", describe(transform), "\"none\" if `centre` and `scale` are given")
@@ -108,7 +110,7 @@ scale_outputs <- function(direction = c("maximize", "minimize"), transform = c("
 }
 
 outputs_entry <- list(settings = alist(direction = check_choice(direction, c("maximize", "minimize")),
-                                       transform = check_choice(transform, c("auto", "none", "power")),
+                                       transform = check_choice(transform, c("auto", "none", "power", "log")),
                                        centre = check_centre(centre, scale), scale = check_output_scale(scale, centre)))
 
 # Either both arguments are given, or neither.
@@ -287,13 +289,15 @@ are_mostly_unlike <- function(reward) {
 }
 
 # The transforms that a refit compares. The first, with which it begins, is of the same kind as the transform in use.
-# With `transform = "auto"` there are a power transform, none, and logarithms (if `logs`). `is_usual`: is it the
-# transform that the distribution of the rewards suggests?
+# With `transform = "auto"` there are a power transform and none, with "log" also logarithms (if `logs`). `is_usual`: is
+# it the transform that the distribution of the rewards suggests?
 maps_to_compare <- function(outputs, reward, apart, current, logs) {
   usual <- fit_outcome_transform(outputs, reward, apart)
-  if (outputs$transform != "auto" || is.infinite(usual$tail)) return(list(list(map = usual, is_usual = TRUE)))
+  is_open <- outputs$transform %in% c("auto", "log") && is.finite(usual$tail)
+  if (!is_open) return(list(list(map = usual, is_usual = TRUE)))
   opposite <- replace(outputs, "transform", if (usual$lambda == 1) "power" else "none")
   other <- fit_outcome_transform(opposite, reward, apart)
+  logs <- logs && outputs$transform == "log"
   others <- c(if (other$lambda != usual$lambda) list(other), if (logs) log_transforms(usual, reward, apart))
   maps <- c(list(list(map = usual, is_usual = TRUE)), lapply(others, function(map) list(map = map, is_usual = FALSE)))
   first <- Position(function(one) is_of_kind(current, one$map), maps, nomatch = 1)
