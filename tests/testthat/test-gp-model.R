@@ -70,7 +70,7 @@ test_that("values are checked when the model is made, and errors name the argume
   for (bad in list("default", 1, c(0, -1))) expect_identical(blamed(noise_prior = bad), "noise_prior")
   expect_identical(blamed(lengthscale_prior = "none"), "lengthscale_prior")
   expect_identical(blamed(kernel = 3), "kernel")
-  expect_identical(blamed(transform = "log"), "transform")
+  expect_identical(blamed(transform = "root"), "transform")
   for (bad in list(kernel_se(), gp_model, NULL, list())) {
     expect_error(auto_bandit(line, model = bad), "`model` must be", class = "gpbandits_error")
   }

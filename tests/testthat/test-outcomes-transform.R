@@ -608,7 +608,7 @@ test_that("output transforms are errors where they have no meaning", {
                class = "gpbandits_error")
   expect_error(make(outputs = scale_outputs(), changes = change_never(1)), "`outputs`", class = "gpbandits_error")
   expect_error(scale_outputs("down"), class = "gpbandits_error")
-  expect_error(scale_outputs(transform = "log"), class = "gpbandits_error")
+  expect_error(scale_outputs(transform = "root"), class = "gpbandits_error")
 })
 
 test_that("a penalty of any size is transformed and fitted without a warning", {
