@@ -145,7 +145,8 @@ model_setting_words <- function(value, name) {
   }
   switch(name, noise = if (value == "none") "none: the objective is deterministic" else "fit: estimated at each refit",
          noise_var = paste(format(value, digits = 4), "at first, of rewards scaled to variance 1"),
-         transform = switch(value, none = "none: rewards are centred and scaled", power = "power: rewards are transformed",
+         transform = switch(value, none = "none: rewards are centred and scaled",
+                            power = "power: rewards are transformed",
                             "log: a power transform or a logarithm of rewards if it improves the likelihood"),
          noise_prior = , lengthscale_prior = lognormal_words(value), printed_words(value))
 }

@@ -12,7 +12,7 @@
 # as well before it becomes a default. The report ends with the functions on which the default is worse than uniform
 # points (variant `random`, means of 100 runs). The runs of bench/results/optimisation.md are in bench/results:
 # variants.csv (`default`: a single smoothness), variants_incumbent.csv (`default`: an average over smoothness), and
-# variants_log.csv (`default`: the same, now `no_log`; `log`: what is the default since then).
+# variants_log.csv (`default`: the same).
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
@@ -67,16 +67,7 @@ variants$final <- asked(final = TRUE)
 variants$largest_sd <- asked(10, function(bandit, points) which.max(bandit$posterior(points)$sd))
 variants$batches <- asked(batch = 5)
 variants$batches_draws <- asked(batch = 5, policy = policy_ei(incumbent = "draws"))
-# Defaults with another value of an object of the package. (`refitted` is then by the package's own value.)
-replaced <- function(name, value) {
-  function(f, domain, evaluations) {
-    before <- get(name, asNamespace("gpbandits"))
-    utils::assignInNamespace(name, value, "gpbandits")
-    on.exit(utils::assignInNamespace(name, before, "gpbandits"))
-    minimize_bandit(f, domain, evaluations)
-  }
-}
-variants$no_log <- replaced("log_levels", numeric())
+variants$log <- list(model = gp_model(transform = "log"))
 others <- Sys.getenv("VARIANTS")
 if (nzchar(others)) source(others)                     # more entries of `variants`
 
