@@ -88,7 +88,10 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
   service <- list(bandit = bandit, store = store, token = token, max_body = max_body, time_limit = time_limit,
                   port = as.integer(port), page = page_files(), reader = new_reader(store, time_limit),
                   doors = service_doors())
-  app <- list(onHeaders = function(request) closing(for_method(request, checked_reply(admit(service, request)))),
+  app <- list(onHeaders = function(request) {
+                refused <- checked_reply(admit(service, request))
+                if (!is.null(refused)) closing(for_method(request, refused))
+              },
               call = function(request) {
                 watch$alive(request)
                 answer <- for_method(request, timed_reply(service, answer_request(service, request)))

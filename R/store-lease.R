@@ -163,7 +163,7 @@ give_leases <- function(log, ids, worker, seconds, visitor = FALSE, attempt = 1L
   state <- if (is.null(seconds)) "kept" else if (visitor) "shown" else "open"
   write_part(log, list(leases = list(query = as.integer(ids), attempt = attempt, token = tokens, state = state,
                                      worker = or_else(worker, NA_character_), seconds = lease_seconds(seconds))))
-  Map(function(id, token) list(query = id, token = token, attempt = attempt), ids, tokens, USE.NAMES = FALSE)
+  lapply(seq_along(ids), function(k) list(query = ids[k], token = tokens[k], attempt = attempt))
 }
 
 # 128 bits from the system's generator, which cannot be predicted. (R's generator can be, and belongs to the user.)
