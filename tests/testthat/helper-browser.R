@@ -12,8 +12,10 @@ skip_without_browser <- function() {
   skip_if_not(requireNamespace("jsonlite", quietly = TRUE), "jsonlite is not installed")
 }
 
-# `run(method, ...)`: a command of the protocol for the page; `js(code)`: its value in the page; `close()`.
-start_browser <- function(width = 1200, height = 900, seconds = 600) {
+# Chromium, started once in a process and ended with it: a start takes five seconds of the processor.
+browser_here <- new.env()
+
+start_browser <- function(width = 1200, height = 900) {
   home <- tempfile("browser")
   dir.create(home)
   pipes <- file.path(home, c("in", "out"))
@@ -21,24 +23,30 @@ start_browser <- function(width = 1200, height = 900, seconds = 600) {
   flags <- c("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--no-first-run",
              "--disable-extensions", "--disable-background-networking", sprintf("--window-size=%d,%d", width, height),
              paste0("--user-data-dir=", file.path(home, "profile")), "about:blank")
-  # It ends automatically after that number of seconds.
-  system(sprintf("timeout -k 5 %d %s %s 3<%s 4>%s >%s 2>&1 &", as.integer(seconds), shQuote(chromium_binary()),
+  # It ends when its pipe does, at the latest with this process; after an hour in any case.
+  system(sprintf("timeout -k 5 3600 %s %s 3<%s 4>%s >%s 2>&1 &", shQuote(chromium_binary()),
                  paste(shQuote(flags), collapse = " "), shQuote(pipes[1]), shQuote(pipes[2]), shQuote(file.path(home, "output"))))
-  browser <- new.env()
-  browser$to <- fifo(pipes[1], "wb", blocking = TRUE)
-  browser$from <- fifo(pipes[2], "rb", blocking = TRUE)
-  browser$last <- 0
-  browser$rest <- raw()
+  browser_here$to <- fifo(pipes[1], "wb", blocking = TRUE)
+  browser_here$from <- fifo(pipes[2], "rb", blocking = TRUE)
+  browser_here$last <- 0
+  browser_here$rest <- raw()
+  browser_here$run <- function(method, ...) command_of(browser_here, method, ...)
+  browser_here$js <- function(code) value_in_page(browser_here, code)
+}
+
+# A new page, one at a time. `run(method, ...)`: a command of the protocol for the page; `js(code)`: its value in the page;
+# `close()`. (A context of its own would open another window of the browser; services have ports and so origins of their own.)
+new_page <- function() {
+  browser <- browser_here
+  if (is.null(browser$to)) start_browser()
+  browser$session <- NULL
+  target <- browser$run("Target.createTarget", url = "about:blank")$targetId
+  session <- browser$run("Target.attachToTarget", targetId = target, flatten = TRUE)$sessionId
+  browser$session <- session
   browser$events <- list()
-  target <- command_of(browser, "Target.createTarget", url = "about:blank")$targetId
-  browser$session <- command_of(browser, "Target.attachToTarget", targetId = target, flatten = TRUE)$sessionId
-  browser$run <- function(method, ...) command_of(browser, method, ...)
-  browser$js <- function(code) value_in_page(browser, code)
   browser$close <- function() {
-    try(command_of(browser, "Browser.close"), silent = TRUE)
-    close(browser$to)
-    close(browser$from)
-    unlink(home, recursive = TRUE)
+    browser$session <- NULL
+    browser$run("Target.closeTarget", targetId = target)
   }
   for (domain in c("Page", "Runtime", "Log")) browser$run(paste0(domain, ".enable"))
   browser
@@ -79,16 +87,25 @@ value_in_page <- function(browser, code) {
   found$result$value
 }
 
-# Waits until an expression is true in the page.
+# Waits until an expression is true in the page, which looks itself: questions from here would keep both busy.
 wait_in_page <- function(browser, code) {
-  wait_until(function() isTRUE(browser$js(sprintf("Boolean(%s)", code))), pause = 0.05,
-             c(code, "; the page says: ", browser$js("document.body.innerText")))
+  looks <- sprintf("new Promise((resolve) => {
+    const end = Date.now() + 2000;
+    const look = () => { if (%s) resolve(true); else if (Date.now() > end) resolve(false); else setTimeout(look, 20); };
+    look();
+  })", code)
+  wait_until(function() isTRUE(browser$js(looks)), pause = 0, c(code, "; the page says: ", browser$js("document.body.innerText")))
   invisible(TRUE)
 }
 
 open_page <- function(browser, url) {
   browser$run("Page.navigate", url = url)
-  wait_in_page(browser, sprintf("location.href.startsWith(%s) && document.readyState === 'complete'", shQuote(url, "cmd")))
+  wait_for_load(browser, sprintf("location.href.startsWith(%s)", shQuote(url, "cmd")))
+}
+
+# (What a page has promised ends with the page: a page that is left is asked again and again.)
+wait_for_load <- function(browser, code) {
+  wait_until(function() isTRUE(browser$js(sprintf("document.readyState === 'complete' && %s", code))), pause = 0.05, code)
 }
 
 # Keys as a person presses them. Without `text` a key such as Tab or Enter.

@@ -7,7 +7,8 @@ running <- function(pids) {
   if (dir.exists("/proc/self")) {
     state <- vapply(pids, function(pid) {
       line <- tryCatch(suppressWarnings(readLines(sprintf("/proc/%d/stat", pid), 1)), error = function(e) ") Z")
-      sub("^.*[)] (.).*$", "\\1", line)
+      # (Nothing can be read of one that ends at this moment.)
+      if (length(line)) sub("^.*[)] (.).*$", "\\1", line) else "Z"
     }, "")
     return(pids[state != "Z"])
   }

@@ -78,7 +78,7 @@ memory_of <- function(pid) {
 end_politely <- function(pid) {
   tools::pskill(pid, tools::SIGINT)
   for (k in 1:100) {
-    if (!tools::pskill(pid, 0)) return(invisible())
+    if (length(running(pid)) == 0) return(invisible())
     Sys.sleep(0.05)
   }
   tools::pskill(pid, tools::SIGKILL)

@@ -456,9 +456,14 @@ steadily <- function(code) {
 count_rewards <- function(place) as.double(steadily(tamper(place, rewards_so_far)$n))
 rewards_so_far <- "SELECT COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1"
 
-# A function that does the same often, on one connection, which is made again where it was lost.
+# A function that does the same often, on one connection, which is made again where it was lost, or closed by
+# counter("close").
 rewards_counter <- function(place) {
   con <- NULL
+  end <- function() {
+    if (!is.null(con)) try(suppressWarnings(DBI::dbDisconnect(con)), silent = TRUE)
+    con <<- NULL
+  }
   count <- function() {
     if (is.null(con)) {
       con <<- place$connect()
@@ -467,14 +472,12 @@ rewards_counter <- function(place) {
     found <- tryCatch(
       if (place$kind == "sqlite") DBI::dbGetQuery(con, rewards_so_far) else DBI::dbGetQuery(con, rewards_so_far, immediate = TRUE),
       error = function(e) {
-        lost <- con
-        con <<- NULL
-        try(suppressWarnings(DBI::dbDisconnect(lost)), silent = TRUE)
+        end()
         stop(e)
       })
     as.double(found$n)
   }
-  function() steadily(count())
+  function(what = "count") if (what == "close") end() else steadily(count())
 }
 
 # The driver, a fresh process (which is small, and forked faster than that of the tests): its number.
@@ -498,7 +501,8 @@ start_driver <- function(place, home, workers, evaluations, ...) {
   scan(pid, 0L, quiet = TRUE)
 }
 
-# Keeps that number of workers running until all is done, and takes over those of an earlier driver. Ends with its owner.
+# Keeps that number of workers running until its owner says that all is done, and takes over those of an earlier driver.
+# Ends with its owner. (It asks no database itself: a connection may not be open when it forks.)
 drive_fleet <- function(fleet) {
   begun <- 0
   # (What every worker would load for itself is loaded once, before they are forked.)
@@ -506,7 +510,7 @@ drive_fleet <- function(fleet) {
   warm$observe(warm$suggest()$id, 1)
   let_go(warm)
   if (fleet$place$kind == "postgres") loadNamespace("RPostgres")
-  while (count_rewards(fleet$place) < fleet$evaluations) {
+  while (!file.exists(file.path(fleet$home, "done"))) {
     if (length(running(fleet$owner)) == 0) return(tools::pskill(alive_in(fleet$home), tools::SIGKILL))
     for (k in seq_len(max(0, fleet$workers - length(alive_in(fleet$home))))) {
       do.call(fork_worker, c(list(fleet$place, fleet$home), fleet$more))
@@ -550,6 +554,8 @@ fleet_under_fire <- function(place, evaluations, workers, each, drivers = 2, kin
     tools::pskill(c(running(driver), alive_in(home)), tools::SIGKILL)
     unlink(home, recursive = TRUE)
   })
+  rewards <- rewards_counter(place)
+  on.exit(rewards("close"), add = TRUE)
   began <- latest <- proc.time()[["elapsed"]]
   start <- function() start_driver(place, home, workers, evaluations, kind = kind, lease = lease, ...)
   killed <- lost <- struck <- done <- 0
@@ -559,7 +565,7 @@ fleet_under_fire <- function(place, evaluations, workers, each, drivers = 2, kin
   driver <- start()
   repeat {
     before <- done
-    done <- count_rewards(place)
+    done <- rewards()
     if (done >= evaluations) break
     if (done > before) latest <- proc.time()[["elapsed"]]
     if (proc.time()[["elapsed"]] > latest + 600) stop(why_stalled(place, home, done, evaluations))
@@ -572,6 +578,7 @@ fleet_under_fire <- function(place, evaluations, workers, each, drivers = 2, kin
     if (done >= at(struck, length(blows))) {
       struck <- struck + 1
       allow()
+      rewards("close")                                           # (a blow may fork)
       fleet_blows[[blows[struck]]](place, home, kind, lease)
     }
     victims <- if (done >= (killed + 1) * each) alive_in(home)
@@ -583,6 +590,7 @@ fleet_under_fire <- function(place, evaluations, workers, each, drivers = 2, kin
     Sys.sleep(0.1)
   }
   took <- proc.time()[["elapsed"]] - began
+  file.create(file.path(home, "done"))
   wait_for(length(alive_in(home)) == 0)                          # they detect themselves that nothing is left
   list(per_second = evaluations / took, seconds = took, workers_killed = killed, drivers_killed = lost, blows = blows[seq_len(struck)])
 }

@@ -18,7 +18,7 @@ sign_in <- function(browser, token) {
 # A service of the bandit in a store, and a browser at its page (signed in with `token`): both end with the test.
 page_of <- function(place, token = page_token, test = parent.frame()) {
   starting <- begin_service(place, page_token)
-  browser <- start_browser()
+  browser <- new_page()
   at_end(test, function() browser$close())
   service <- await_service(starting)
   at_end(test, function() service$end())
@@ -248,7 +248,7 @@ test_that("a campaign by keyboard works: a wrong token, a corrected entry, a wit
 
   # Loaded again, it knows no token.
   browser$run("Page.reload")
-  wait_in_page(browser, "document.readyState === 'complete' && !document.getElementById('door').hidden")
+  wait_for_load(browser, "document.getElementById('door') && !document.getElementById('door').hidden")
   expect_true(browser$js("document.getElementById('campaign').hidden"))
 
   # The service ends while the page is open: it is said what may have happened.
