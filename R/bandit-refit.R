@@ -43,7 +43,7 @@
 #' @section Many rewards:
 #' The cost of a refit is bounded, see "Many observations" in [gp_fit()]. If most rewards were there at the last refit,
 #' the search starts at its result. With more than 300 distinct points, fewer models are averaged over: the product of
-#' their number and the number of points is about 300 times `average`. The power transform of rewards is decided by at
+#' their number and the number of points is about 300 times `average`. The transform of rewards is decided by at
 #' most 500 of them.
 #' @return An object of class `bandit_refit`.
 #' @section Errors: [gp_bandit()] raises an error for bounds and priors of parameters that its kernel does not have. The
@@ -401,14 +401,13 @@ fitted_parameters <- function(bandit, current, outcome, since_refit) {
   # (Values that replace unknown rewards do not influence the outcome transform.)
   maps <- if (is.null(config$outputs)) list(list(map = NULL))
           else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
-                               current$output_map)
+                               current$output_map, logs = is.null(bandit$config$outcomes))
   catch_error({
-    many <- length(maps) == 2 && has_many_points(bandit, plan)
+    many <- length(maps) > 1 && has_many_points(bandit, plan)
     best <- if (many) fit_of_many(bandit, plan, current, maps, since_refit)
             else fit_under(bandit, plan, current, maps[[1]]$map, since_refit)
-    if (length(maps) == 2 && !isTRUE(best$found$many) && is_other_better(bandit, plan, maps, best)) {
-      best <- fit_under(bandit, plan, current, maps[[2]]$map, since_refit)
-    }
+    better <- if (isTRUE(best$found$many)) 1 else best_map(bandit, plan, maps, best)
+    if (better > 1) best <- fit_under(bandit, plan, current, maps[[better]]$map, since_refit)
     varies <- identical(config$refit$noise, "varying") && !is.null(best$fit)
     if (varies) {
       preserve_rng(with_varying_noise(measurements_of(bandit, current, NULL, plan$fits_mean), best$fit, config$refit))
@@ -426,7 +425,7 @@ fitted_parameters <- function(bandit, current, outcome, since_refit) {
 fit_of_many <- function(bandit, plan, current, maps, since_refit) {
   best <- fit_under(bandit, c(plan, list(models = 1)), current, maps[[1]]$map, since_refit)
   if (is.null(best$fit)) return(best)
-  better <- 1 + is_other_better(bandit, plan, maps, best)
+  better <- best_map(bandit, plan, maps, best)
   if (better == 1 && plan$average == 1) return(best)
   fit_under(bandit, plan, best$fit, maps[[better]]$map, 0)
 }
@@ -488,23 +487,28 @@ likelihood_of_fit <- function(bandit) {
   if (length(fits)) utils::tail(fits, 1)[[1]]$likelihood
 }
 
-# Is the second of the two kinds of output transforms better? If the model (`first`, fitted with the first kind)
-# estimates noise, the rewards' likelihood decides. Without noise their distribution alone decides, because searches
-# then find more.
-is_other_better <- function(bandit, plan, maps, first) {
-  if (first$fit$noise_var < least_comparing_noise) return(maps[[2]]$is_usual)
-  is_likelier(bandit, plan, maps[[2]]$map, first)
+# The number of the best of these output transforms, by the log likelihood of the rewards. The model `first` is fitted
+# with the first one. But between a power transform and none, if the model estimates no noise, the distribution of the
+# rewards alone decides, because searches then find more.
+best_map <- function(bandit, plan, maps, first) {
+  if (length(maps) == 1 || is.null(first$fit)) return(1)
+  kinds <- vapply(maps, function(one) map_kind(one$map), "")
+  possible <- kinds == "log" | vapply(maps, `[[`, NA, "is_usual") | first$fit$noise_var >= least_comparing_noise
+  gains <- vapply(seq_along(maps), function(k) {
+    if (!possible[k]) -Inf else if (k == 1) 0 else log_likelihood_gain(bandit, plan, maps[[k]]$map, first)
+  }, 0)
+  which.max(gains - least_gains[kinds])
 }
 
-# Are the rewards likelier under this output transform than under that of `first`? Both likelihoods are densities of the
-# rewards themselves. A local search from that fit takes a tenth of a refit's time. With many rewards the core compares
-# some of them.
-is_likelier <- function(bandit, plan, map, first) {
+# How much likelier the rewards are under this output transform than under that of `first`; -Inf if it has no fit. Both
+# likelihoods are densities of the rewards themselves. A local search from that fit takes a tenth of a refit's time.
+# With many rewards the core compares some of them.
+log_likelihood_gain <- function(bandit, plan, map, first) {
   asked <- utils::modifyList(fit_from(plan, first$fit, map), list(local_searches = TRUE, average = NULL))
   asked$kernel <- or_else(first$found$best_kernel, 1L)
   searched_from <- attempt(bandit_fit(bandit, plan, asked))
   gained <- searched_from$compared - first$found$compared
-  isTRUE(gained > if (map$lambda != 1) least_power_gain else -least_power_gain)
+  if (length(gained) == 1 && !is.na(gained)) gained else -Inf
 }
 
 # ---- data that R collects ----------------------------------------------------------

@@ -8,7 +8,7 @@
 #' [tune_gp_bandit()]. The mlr3 integrations [opt("gp_bandit")][mlr3-integration] and
 #' [tnr("gp_bandit")][mlr3-integration] use it, too.
 #'
-#' All settings refer to the scaled rewards, see [scale_outputs()]. Without a power transform these have variance 1.
+#' All settings refer to the scaled rewards, see [scale_outputs()]. Without a transform these have variance 1.
 #' Defaults that depend on the domain or on `transfer` are resolved when the model is used, so one model serves several
 #' searches.
 #'
@@ -23,8 +23,9 @@
 #' @param lengthscale_prior prior of each lengthscale for refits, in units of its input's range, in the form of
 #'   `noise_prior`. `NULL`: none. `"auto"`, the default: a log-normal distribution for the default kernel, none for
 #'   others. See *Priors*.
-#' @param transform `"auto"`, the default: a power transform of the rewards if it improves the likelihood. `"none"`:
-#'   rewards are only centred and scaled. `"power"`: always transformed. See [scale_outputs()].
+#' @param transform `"auto"`, the default: a power transform or a logarithm of the rewards if it improves the
+#'   likelihood. `"none"`: rewards are only centred and scaled. `"power"`: always a power transform. See
+#'   [scale_outputs()].
 #' @param refit schedule of hyperparameter estimation, [refit_every()]. `NULL`: kernel and noise variance are fixed.
 #'   `"auto"`, the default: every 2 rounds with a fitted mean, averaging over up to 10 models; for details see
 #'   *Refits*.
@@ -138,7 +139,7 @@ model_setting_words <- function(value, name) {
   if (identical(value, "auto")) {
     return(switch(name, noise_prior = "default: an equal mixture of nearly no noise and much noise",
                   lengthscale_prior = "default: log-normal, median 0.4 sqrt(inputs) ranges; none for kernels given",
-                  transform = "auto: a power transform of rewards if it improves the likelihood",
+                  transform = "auto: a power transform or logarithm of rewards if it improves the likelihood",
                   refit = paste("default: every 2 rounds, averaging over up to 10 models and over smoothness;",
                                 "rarer from 15 inputs")))
   }

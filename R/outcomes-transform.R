@@ -5,17 +5,17 @@
 # are observed. A transform is a list of numbers; src/core/events/outcome_transform.h describes them and has the
 # arithmetic. Its element `count` is the number of rewards from which the transform was chosen.
 
-#' Output transforms: robust scaling, power transform, minimisation
+#' Output transforms: robust scaling, power transform, logarithm, minimisation
 #'
-#' `scale_outputs()` centres, scales and optionally power-transforms the rewards for the model, and sets the direction.
+#' `scale_outputs()` centres, scales and optionally transforms the rewards for the model, and sets the direction.
 #'
 #' It is for `outputs` of [gp_bandit()] and its presets. [maximize_bandit()] and [auto_bandit()] use it automatically.
 #' Reported rewards and all results stay in the reward's own units and sign. Kernel, `noise_var` and prior mean then
 #' refer to the scaled rewards, whose variance is about 1.
 #'
 #' @param direction `"maximize"`, the default, or `"minimize"`: are large or small rewards better?
-#' @param transform `"auto"`, the default: a power transform if it improves the likelihood. `"none"`: only centred and
-#'   scaled. `"power"`: always transformed. With `centre` and `scale` only `"none"` is possible.
+#' @param transform `"auto"`, the default: a power transform or a logarithm if it improves the likelihood. `"none"`:
+#'   only centred and scaled. `"power"`: always a power transform. With `centre` and `scale` only `"none"` is possible.
 #' @param centre,scale fixed centre \eqn{c}, a number, and scale \eqn{s}, a number > 0, in units of the reward; both or
 #'   neither. `NULL`, the default: estimated from the rewards.
 #' @return An object of class `bandit_outputs`.
@@ -40,14 +40,20 @@
 #' Therefore \eqn{c} and \eqn{s} are also computed from at most \eqn{5(d+1)}{5 (d + 1)} points far apart, for \eqn{d}
 #' inputs. Here \eqn{s} is the 80% quantile of the absolute deviations over 1.28. These are used, also for \eqn{m} and
 #' \eqn{d}, if their \eqn{s} is more than 1.5 times the other.
-#' @section When the power transform is used:
-#' It needs at least 8 rewards. With `"power"` it is then always used. With `"auto"` it is used if it increases a log
-#' likelihood of the rewards, including the Jacobian, by at least 2:
+#' @section Logarithm:
+#' If rewards span orders of magnitude, a power transform does not separate those near the optimum. The logarithm does:
+#' \deqn{v = \frac{-\log(1 + g / s) - m}{d},}{v = (-log(1 + g / s) - m) / d,}
+#' where \eqn{g} is the gap to the best reward so far, and \eqn{s} the 10%, 25% or 50% quantile of the gaps. In the
+#' formula above \eqn{c} is then the best reward, and \eqn{\lambda = 2}{lambda = 2}.
+#' @section When a transform is used:
+#' It needs at least 8 rewards. With `"power"`, the power transform is then always used. With `"auto"` a transform must
+#' increase a log likelihood of the rewards, including the Jacobian: the power transform by 2, the logarithm by 4.
 #'
-#' * At a refit of a model with a noise variance above 1e-4: the marginal likelihood under the model. Each transform
-#'   has its own hyperparameters. Those of the alternative are found by local optimisation from the current ones.
-#' * Before the first refit, without noise, and with earlier campaigns ([transfer]): the likelihood of a normal
-#'   distribution.
+#' * At a refit, this is the marginal likelihood under the model. Each transform has its own hyperparameters, found by
+#'   local optimisation from the current ones.
+#' * Between the power transform and none, the likelihood of a normal distribution decides before the first refit, if
+#'   the model's noise variance is below 1e-4, and with earlier campaigns ([transfer]).
+#' * The logarithm is chosen at refits only, and not with several [outcomes] or earlier campaigns.
 #'
 #' The transform is estimated again at each refit. With fewer than 4 rewards, or without a scale, it is estimated
 #' whenever rewards are reported.
@@ -214,7 +220,12 @@ fit_outcome_transform <- function(outputs, reward, apart = NULL) {
     map$tail <- first_tail
     map$worst <- (if (sign < 0) max(reward) else min(reward)) - room_below_worst * map$scale
   }
-  v <- transform_outputs(map, usual)
+  standardised(map, usual)
+}
+
+# With mean 0 and standard deviation 1 of these transformed rewards.
+standardised <- function(map, reward) {
+  v <- transform_outputs(map, reward)
   spread <- stats::sd(v)
   if (is.finite(spread) && spread > 0) {
     map$shift <- mean(v)
@@ -274,29 +285,55 @@ are_mostly_unlike <- function(reward) {
   1.4826 * stats::median(deviation) > 1e-3 * stats::quantile(deviation, 0.8, names = FALSE)
 }
 
-# The transform with which a refit begins. With `transform = "auto"`, also the alternative with which it is compared:
-# one of them has a power transform, the other has none. The first is of the same kind as the transform in use.
-# `is_usual`: is the transform the one that the distribution of the rewards suggests?
-maps_to_compare <- function(outputs, reward, apart, current) {
-  usual <- list(map = fit_outcome_transform(outputs, reward, apart), is_usual = TRUE)
-  map <- usual$map
-  if (outputs$transform != "auto" || is.infinite(map$tail)) return(list(usual))
-  opposite <- replace(outputs, "transform", if (map$lambda == 1) "power" else "none")
-  other <- list(map = fit_outcome_transform(opposite, reward, apart), is_usual = FALSE)
-  if (other$map$lambda == map$lambda) return(list(usual))
-  if (is_of_kind(current, other$map)) list(other, usual) else list(usual, other)
+# The transforms that a refit compares. The first, with which it begins, is of the same kind as the transform in use.
+# With `transform = "auto"` there are a power transform, none, and logarithms (if `logs`). `is_usual`: is it the
+# transform that the distribution of the rewards suggests?
+maps_to_compare <- function(outputs, reward, apart, current, logs) {
+  usual <- fit_outcome_transform(outputs, reward, apart)
+  if (outputs$transform != "auto" || is.infinite(usual$tail)) return(list(list(map = usual, is_usual = TRUE)))
+  opposite <- replace(outputs, "transform", if (usual$lambda == 1) "power" else "none")
+  other <- fit_outcome_transform(opposite, reward, apart)
+  others <- c(if (other$lambda != usual$lambda) list(other), if (logs) log_transforms(usual, reward, apart))
+  maps <- c(list(list(map = usual, is_usual = TRUE)), lapply(others, function(map) list(map = map, is_usual = FALSE)))
+  first <- Position(function(one) is_of_kind(current, one$map), maps, nomatch = 1)
+  c(maps[first], maps[-first])
 }
+
+# The shares of the rewards that differ from the best one by less than the scale of a logarithm.
+log_levels <- c(0.1, 0.25, 0.5)
+
+# Transforms to -log(1 + gap / s), with the gap to the best reward, for some scales s. They show differences near the
+# optimum although the worst rewards are larger by orders of magnitude.
+log_transforms <- function(usual, reward, apart) {
+  rows <- rows_to_scale_by(reward, apart)
+  centre <- if (usual$scale < 0) min(reward) else max(reward)
+  gaps <- abs(reward[rows] - centre)
+  scales <- stats::quantile(gaps[gaps > 0], log_levels, names = FALSE)
+  maps <- lapply(unique(scales), function(scale) {
+    map <- new_outcome_transform(centre, sign(usual$scale) * scale, log_power, tail = first_tail, worst = usual$worst,
+                                 count = usual$count)
+    map$bulk <- robust_spread(transform_outputs(map, reward[rows]), reward[rows])
+    standardised(map, reward[rows])
+  })
+  Filter(function(map) all(is.finite(c(map$scale, map$bulk, map$spread))) && map$bulk > 0, maps)
+}
+
+# Under this power, values below the centre are transformed by a logarithm. (power_for() finds powers below it.)
+log_power <- 2
+
+map_kind <- function(map) if (map$lambda == 1) "none" else if (map$lambda == log_power) "log" else "power"
 
 # Is there a current transform that may be nonlinear, and is it of the same kind?
 is_of_kind <- function(current, map) {
-  !is.null(current) && is_settled(current) && is.finite(current$tail) && (current$lambda == 1) == (map$lambda == 1)
+  !is.null(current) && is_settled(current) && is.finite(current$tail) && map_kind(current) == map_kind(map)
 }
 
 # A noise sd below a hundredth of the rewards' spread is treated as no noise.
 least_comparing_noise <- 1e-4
 
-# The log likelihood of a power transform must exceed that without one by this amount.
+# The log likelihood of a power transform, and of a logarithm, must exceed that without one by this amount.
 least_power_gain <- 2
+least_gains <- c(none = 0, power = least_power_gain, log = 2 * least_power_gain)
 
 # The power of Yeo and Johnson that maximises the normal likelihood; 1 if the gain in likelihood is too small.
 power_for <- function(z, always) {

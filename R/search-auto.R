@@ -167,8 +167,8 @@ NULL
 #' @section The rule:
 #' * If the noise matters, it is the point with the largest posterior mean, or an observed point with the same mean.
 #' * If the noise is negligible, it is the observed point with the best reward, unless the largest mean exceeds that
-#'   reward by more than one posterior standard deviation. For a rough function, an optimum between the points is often
-#'   an artefact of the model.
+#'   reward by more than two posterior standard deviations. For a rough function, an optimum between the points is
+#'   often an artefact of the model, and the largest of many means is too optimistic.
 #' * With `gp_model(noise = "none")` and without `contexts`, it is always the observed point with the best reward.
 #' * Under limits ([outcomes]), it is the point with the largest mean of the objective among those where the limits hold
 #'   with the requested probability. It is at least as good as every observed point that satisfies this.

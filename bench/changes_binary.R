@@ -64,6 +64,7 @@ for (name in names(cases)) {
   rates <- cases[[name]]
   lines <- c(lines, "", sprintf("## %s: %s, then %s", name, toString(rates[[1]]), toString(rates[[2]])), "",
              "| method | before | after | ms a visit |", "| :--- | ---: | ---: | ---: |")
+  means <- list()
   for (method in names(methods)) {
     time <- system.time(halves <- vapply(seq_len(seeds), function(seed) {
       set.seed(seed)
@@ -71,9 +72,14 @@ for (name in names(cases)) {
       c(mean(utils::head(regret, visits / 2)), mean(utils::tail(regret, visits / 2)))
     }, c(0, 0)))
     spent <- sum(time[c("user.self", "sys.self")]) / seeds / visits * 1000
+    means[[method]] <- rowMeans(halves)
     shown <- sprintf("%.4f (%.4f)", rowMeans(halves), apply(halves, 1, stats::sd) / sqrt(seeds))
     lines <- c(lines, sprintf("| %s | %s | %s | %.2f |", method, shown[1], shown[2], spent))
     message(utils::tail(lines, 1))
   }
+  beta <- pmin(means[["Beta-TS, discount 0.99"]], means[["Beta-TS, discount 0.995"]])
+  ratio <- means[["GP-TS, changes = \"auto\""]] / beta
+  line <- "`changes = \"auto\"`: %.2f and %.2f times the better Beta-TS (aim: at most 1.2): %s."
+  lines <- c(lines, "", sprintf(line, ratio[1], ratio[2], if (all(ratio <= 1.2)) "met" else "**missed**"))
 }
 if (file.exists("bench/results")) writeLines(lines, "bench/results/changes_binary.md")

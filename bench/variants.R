@@ -11,7 +11,8 @@
 # refit (`refitted`). `noise`: as in bench/optimisation.R. A variant that helps on instances 1 to 5 must help on 6 to 10
 # as well before it becomes a default. The report ends with the functions on which the default is worse than uniform
 # points (variant `random`, means of 100 runs). The runs of bench/results/optimisation.md are in bench/results:
-# variants.csv (`default`: a single smoothness), and variants_incumbent.csv (`default`: an average over smoothness).
+# variants.csv (`default`: a single smoothness), variants_incumbent.csv (`default`: an average over smoothness), and
+# variants_log.csv (`default`: the same, now `no_log`; `log`: what is the default since then).
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
@@ -32,18 +33,25 @@ variants <- list(
   draws = list(policy = policy_ei(incumbent = "draws")),
   fixed = list(model = gp_model(noise_var = 1e-8, noise_prior = NULL, refit = averaged(fix_noise = TRUE)))
 )
-# A search by asking and telling, in batches. Every `every`-th evaluation after the initial design is at a point of
-# another rule, a function of the bandit and of random points. Further arguments are those of auto_bandit().
-asked <- function(every = Inf, rule = NULL, batch = 1, ...) {
+# A search by asking and telling, in batches. Another rule, a function of the bandit and of random points, chooses every
+# `every`-th evaluation after the initial design, and one when for `stalls` rounds there was neither a better reward nor
+# such a point. `final`: the last evaluation is at the recommended point. Further arguments are those of auto_bandit().
+asked <- function(every = Inf, rule = NULL, batch = 1, stalls = Inf, final = FALSE, ...) {
   settings <- list(...)
   function(f, domain, evaluations) {
     bandit <- do.call(auto_bandit, c(list(domain, direction = "minimize"), settings))
     evaluate <- function(x) apply(x, 1, f)
+    last <- 0
     while ((t <- nrow(bandit$history()) + 1) <= evaluations) {
-      if (t > 10 && t %% every == 0) {
+      stalled <- t - 1 - max(last, which.min(bandit$history()$reward)) >= stalls
+      if (final && t == evaluations) {
+        x <- as.matrix(bandit$best()[domain$names])
+        bandit$add(x = x, reward = evaluate(x))
+      } else if (t > 10 && (t %% every == 0 || stalled)) {
         points <- matrix(stats::runif(500 * length(domain$names), -5, 5), 500)
         x <- points[rule(bandit, points), , drop = FALSE]
         bandit$add(x = x, reward = evaluate(x))
+        last <- t
       } else {
         query <- bandit$suggest(min(batch, evaluations - t + 1))
         bandit$observe(query$id, evaluate(as.matrix(query[domain$names])))
@@ -54,9 +62,21 @@ asked <- function(every = Inf, rule = NULL, batch = 1, ...) {
 }
 variants$asked <- asked()                              # the default, by asking and telling
 variants$uniform <- asked(10, function(bandit, points) 1)
+variants$stalled <- asked(rule = function(bandit, points) 1, stalls = 15)
+variants$final <- asked(final = TRUE)
 variants$largest_sd <- asked(10, function(bandit, points) which.max(bandit$posterior(points)$sd))
 variants$batches <- asked(batch = 5)
 variants$batches_draws <- asked(batch = 5, policy = policy_ei(incumbent = "draws"))
+# Defaults with another value of an object of the package. (`refitted` is then by the package's own value.)
+replaced <- function(name, value) {
+  function(f, domain, evaluations) {
+    before <- get(name, asNamespace("gpbandits"))
+    utils::assignInNamespace(name, value, "gpbandits")
+    on.exit(utils::assignInNamespace(name, before, "gpbandits"))
+    minimize_bandit(f, domain, evaluations)
+  }
+}
+variants$no_log <- replaced("log_levels", numeric())
 others <- Sys.getenv("VARIANTS")
 if (nzchar(others)) source(others)                     # more entries of `variants`
 

@@ -268,8 +268,8 @@ test_that("a refit uses the transform under which the model makes the rewards mo
 test_that("without noise in the model the distribution of the rewards decides, whatever transform was used before", {
   set.seed(5)
   x <- c(runif(12), rbeta(18, 12, 12))
-  clean <- cos(6 * (x - 0.5))
-  noisy <- clean + rnorm(30, sd = 0.1)
+  clean <- exp(3 * x)                                 # (A logarithm of the gap would be less likely.)
+  noisy <- clean + rnorm(30, sd = 0.3)
   b <- gp_bandit(box_domain(c(x = 0), c(x = 1)), kernel_matern(2.5, 0.4), 0.1, policy_mean(), mean = 0,
                  outputs = scale_outputs(), refit = refit_every(1, mean = "fit"))
   b$add(x = matrix(x), reward = noisy)
@@ -282,6 +282,79 @@ test_that("without noise in the model the distribution of the rewards decides, w
   expect_lt(gpbandits:::current_config(as.environment(b))$noise_var, 1e-4)
   expect_identical(lambda(), fit_outcome_transform(scale_outputs(), clean)$lambda)
   expect_false(lambda() == 1)
+})
+
+# Rewards of many orders of magnitude are minus these: the logarithm is smooth.
+steep <- function(x) exp(30 * (x - 0.4)^2 + sin(12 * x) / 3)
+
+test_that("a logarithm of the gap is used if it makes rewards of many orders of magnitude more likely", {
+  x <- seq(0.02, 0.98, length.out = 25)
+  fitted <- function(reward, direction, transform, average) {
+    b <- auto_bandit(list(x = c(0, 1)), data.frame(x = x, reward = reward), direction = direction, n_initial = 0,
+                     model = gp_model(transform = transform, refit = refit_every(1, mean = "fit", average = average)))
+    b$suggest()
+    b
+  }
+  map_of <- function(b) gpbandits:::current_config(as.environment(b))$output_map
+  grid <- data.frame(x = seq(0.1, 0.9, 0.01))
+  for (average in c(1, 10)) for (sign in c(-1, 1)) {
+    direction <- if (sign < 0) "minimize" else "maximize"
+    reward <- -sign * steep(x)
+    b <- fitted(reward, direction, "auto", average)
+    map <- map_of(b)
+    expect_identical(map$lambda, 2)
+    expect_identical(map$centre, if (sign < 0) min(reward) else max(reward))
+    gap <- steep(x) - min(steep(x))
+    v <- -log1p(gap / abs(map$scale))
+    expect_lt(max(abs(residuals(lm(transform_outputs(map, reward) ~ v)))), 1e-8)
+    expect_gt(abs(map$scale), quantile(gap, 0.05))
+    expect_lt(abs(map$scale), quantile(gap, 0.55))
+    off <- function(b) max(abs(b$posterior(grid)$mean + sign * steep(grid$x)) / steep(grid$x))
+    others <- lapply(c("none", "power"), function(transform) fitted(reward, direction, transform, average))
+    expect_lt(off(b), min(vapply(others, off, 0)) / 10)
+    expect_identical(map_of(from_json(as_json(b))), map)
+  }
+  # Not for smooth rewards of one order of magnitude, nor for noise.
+  set.seed(1)
+  for (y in list(cos(5 * x), rnorm(25), sin(9 * x) + rnorm(25, sd = 0.1))) {
+    expect_false(map_of(fitted(y, "maximize", "auto", 1))$lambda == 2)
+  }
+})
+
+test_that("the choice between logarithm, power transform and none is by the likelihoods of the rewards", {
+  set.seed(6)
+  x <- seq(0.02, 0.98, length.out = 25)
+  log_evidence <- function(map, y) {
+    v <- transform_outputs(map, y)
+    h <- 1e-6 * abs(map$scale)
+    unclipped <- replace(map, "tail", Inf)
+    slope <- abs(transform_outputs(unclipped, y + h) - transform_outputs(unclipped, y - h)) / (2 * h)
+    of <- function(p) {
+      R <- chol(exp(p[1]) * ref_kernel_matern(2.5, exp(p[2]))(x) + diag(exp(p[3]), length(x)))
+      r <- backsolve(R, v - p[4], transpose = TRUE)
+      -sum(r^2) / 2 - sum(log(diag(R)))
+    }
+    max(vapply(c(-4, -1), function(noise) {
+      optim(c(0, log(0.4), noise, mean(v)), of, control = list(fnscale = -1, maxit = 2000))$value
+    }, 0)) + sum(log(slope))
+  }
+  for (noise in c(0.05, 3)) {
+    y <- -steep(x) * exp(rnorm(25, sd = noise))
+    b <- gp_bandit(box_domain(c(x = 0), c(x = 1)), kernel_matern(2.5, 0.4), 0.1, policy_mean(), mean = 0,
+                   outputs = scale_outputs(), refit = refit_every(1, mean = "fit"))
+    b$add(x = matrix(x), reward = y)
+    b$suggest()
+    chosen <- gpbandits:::current_config(as.environment(b))$output_map
+    maps <- maps_to_compare(scale_outputs(), y, far_apart(matrix(x)), NULL, logs = TRUE)
+    kinds <- vapply(maps, function(one) map_kind(one$map), "")
+    expect_setequal(kinds, c("none", "power", "log"))
+    worth <- vapply(maps, function(one) log_evidence(one$map, y), 0) - c(none = 0, power = 2, log = 4)[kinds]
+    # (The package's search for the others' parameters is local.)
+    expect_gt(worth[match(list(chosen), lapply(maps, `[[`, "map"))], max(worth) - 1)
+  }
+  expect_identical(vapply(maps_to_compare(scale_outputs(), y, NULL, NULL, logs = FALSE), function(one) {
+    map_kind(one$map) == "log"
+  }, NA), c(FALSE, FALSE))
 })
 
 test_that("the range of a doubtful reward is transformed by the mean slope", {

@@ -658,6 +658,15 @@ test_that("without noise the best evaluated point is recommended, unless another
   sure <- without_noise(list(x = c(0, 1)), smooth, kernel = kernel_se(0.5))
   expect_equal(sure$best()$x, 0.5, tolerance = 0.02)
   expect_identical(b$copy()$best(), b$best())
+  # Better by more than one sd, but not by two: the largest of many means is too high.
+  curved <- transform(smooth, reward = 10 * reward)
+  unsure <- without_noise(list(x = c(0, 1)), curved, kernel = kernel_matern(2.5, 0.4))
+  at <- unsure$posterior(grid)
+  highest <- which.max(at$mean)
+  gain <- (at$mean[highest] - max(curved$reward)) / at$sd[highest]
+  expect_gt(gain, 1.1)
+  expect_lt(gain, 1.9)
+  expect_equal(unsure$best()$x, 0.35)
 })
 
 test_that("without any observed reward, an avoided failure leaves no trace", {

@@ -16,7 +16,7 @@ namespace gpb {
 
 namespace {
 
-constexpr double kBelow = 1.0;         // sd by which a mean must exceed the best reward, see surely_as_good()
+constexpr double kBelow = 2.0;         // sd by which a mean must exceed the best reward, see surely_as_good()
 constexpr double kMostPoints = 20000;  // most points evaluated one by one, if a search finds only excluded ones
 constexpr double kSame = 1e-6;         // relative to the inputs' ranges: nearer points are the same
 constexpr double kApart = 0.01;        // the same for points of a batch, if there are others
