@@ -26,6 +26,7 @@
 #' * One evaluation takes \eqn{O(n^3)} operations, with repeated points counted once. For more than 1000 distinct points
 #'   see *Many observations*.
 #' * No random numbers are drawn: the same data give the same fit.
+#' * Interactive sessions show the progress of fits to more than 300 observations.
 #'
 #' @section Many observations:
 #' With more than 1000 distinct points the last search maximises Vecchia's approximation of the likelihood:

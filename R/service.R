@@ -135,8 +135,8 @@ print.bandit_service <- function(x, ...) {
   invisible(x)
 }
 
-# Before the body is read: the answer to a request that is refused, or NULL for one that is admitted. Its headers are not
-# checked again. (Names of the client's headers in the request begin with HTTP_.)
+# Before the body is read: the answer to a request that is refused, or NULL for one that is admitted. The headers of the
+# latter are not checked again. (Names of the client's headers in the request begin with HTTP_.)
 admit <- function(service, request) {
   refused <- refuse_early(service, request)
   if (is.null(refused)) request$admitted <- TRUE

@@ -23,8 +23,8 @@ new_store_log <- function(store, row, config) {
             class = "bandit_store_log")
 }
 
-# Names of columns of a bandit's log, which its events do not change: those that share the column `numbers` (of queries and
-# of events), the inputs among them, values of constraints, and those that later events overwrite.
+# Names of columns of a bandit's log, which its events do not change: those that share the column `numbers` (of queries
+# and of events), the inputs among them, values of constraints, and those that later events overwrite.
 columns_in_store <- function(config) {
   g <- constraint_names(config, "g")
   list(query = names(more_query_columns(config)), event = names(more_event_columns(config)),

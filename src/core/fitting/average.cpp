@@ -435,7 +435,8 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     const bool from_start = all || starts.empty() || (resumes && kernels.size() == 1);
     const VectorXd at = from_start ? own.fit.start : resumes ? starts.back() : part.at();
     averagers.push_back(std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, at),
-                                                   one.log_prior, fit_mean, own, many ? minimizers.of_all : minimizers.usual, max_iterations,
+                                                   one.log_prior, fit_mean, own,
+                                                   many ? minimizers.of_all : minimizers.usual, max_iterations,
                                                    many ? tolerance_of_many(points) : kTolerance));
     Averager& averager = *averagers.back();
     if (all) {

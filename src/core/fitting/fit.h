@@ -129,8 +129,8 @@ Measurements part_of(const Measurements& measurements);
 std::vector<Index> spread_rows(Index n, Index wanted);
 Measurements some_of(const Measurements& measurements, const std::vector<Index>& rows);
 
-// The minimisers of a fit. If there are many points, the last searches use `of_all` (one search of fit_parameters(); for
-// the number of average_models() see average.h). A caller can report their progress.
+// The minimisers of a fit. If there are many points, the last searches use `of_all` (one search of fit_parameters();
+// for the number of average_models() see average.h). A caller can report their progress.
 struct FitMinimizers {
   Fit::Minimizers usual, of_all;
 };

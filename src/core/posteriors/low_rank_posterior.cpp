@@ -297,7 +297,7 @@ void LowRankPosterior::add(const Points& X, const VectorXd& y, const VectorXd& n
   rebuild();
 }
 
-// Removes rows without observations and recomputes the sums. (Without such rows nothing is renumbered: to hash all points
+// Removes rows without observations and recomputes the sums. (Without such rows nothing is renumbered: hashing all points
 // again takes as long as a fit to them.)
 void LowRankPosterior::rebuild_statistics() {
   forget_reference();
