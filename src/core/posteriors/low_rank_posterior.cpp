@@ -297,8 +297,8 @@ void LowRankPosterior::add(const Points& X, const VectorXd& y, const VectorXd& n
   rebuild();
 }
 
-// Removes rows without observations and recomputes the sums. (Without such rows nothing is renumbered: hashing all points
-// again takes as long as a fit to them.)
+// Removes rows without observations and recomputes the sums. (Without such rows nothing is renumbered, because hashing
+// all points again takes as long as a fit to them.)
 void LowRankPosterior::rebuild_statistics() {
   forget_reference();
   dead_rows_ = 0;
