@@ -153,9 +153,10 @@ check_alone_with_fidelity <- function(fidelity, others) {
   if (length(given)) stop_unused(given[1], "it is not supported with `fidelity`")
 }
 
-# `rules`: a list of evaluations, design, stop_when, time_limit, timeout, verbose.
-maximize_over_fidelities <- function(objective, bandit, fidelity, rules) {
+# `rules`: a list of evaluations, design, stop_when, time_limit.
+maximize_over_fidelities <- function(objective, bandit, fidelity, rules, control) {
   domain <- bandit$config$domain
+  rules <- c(rules, control[c("timeout", "verbose", "progress")])
   search <- list2env(c(rules, list(objective = objective, bandit = bandit, fidelity = fidelity, begun = Sys.time(),
                                    history = fidelity_history(domain), interrupted = FALSE, stopped = FALSE,
                                    out_of_time = FALSE, hopeless = NULL)), parent = emptyenv())

@@ -142,31 +142,35 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
-  settings <- list(domain, direction, model, policy, control$pending)
-  beyond <- list(outcomes = outcomes, contexts = cheaper, transfer = !is.null(transfer),
-                 context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
-  bandit <- do.call("scaled_bandit", c(settings, dots$bandit, beyond), quote = TRUE)
+  settings <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, contexts = cheaper,
+                   transfer = !is.null(transfer), context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
+  bandit <- do.call("scaled_bandit", c(settings, dots$bandit), quote = TRUE)
   check_outside_is_data(as.environment(bandit), known$outside)
   if (!is.null(campaigns)) {
     start_transfer(as.environment(bandit), campaigns)
     if (is.null(first)) design <- transfer_design(as.environment(bandit), design, certain, prior, store)
   }
   if (!is.null(fidelity)) {
-    rules <- c(mget(c("evaluations", "design", "stop_when", "time_limit")),
-               control[c("timeout", "verbose", "progress")])
-    return(maximize_over_fidelities(objective, bandit, fidelity, rules))
+    rules <- mget(c("evaluations", "design", "stop_when", "time_limit"))
+    return(maximize_over_fidelities(objective, bandit, fidelity, rules, control))
   }
   if (!is.null(store)) {
-    points <- if (is.null(dim(design))) search_design(domain, design, store, prior) else design
-    search <- list(points = points, known = known, evaluations = evaluations, race = race, verbose = control$verbose)
-    return(with_bar(control$progress, evaluations, function(bar) {
-      maximize_in_store(objective, bandit, search, store, workers, control$timeout, control$attempts, bar)
-    }))
+    given <- mget(c("domain", "design", "prior", "known", "evaluations", "race"))
+    return(search_in_store(objective, bandit, given, store, workers, control))
   }
   search <- open_search(bandit, known, design, journal, race, prior, control$trust)
-  list2env(list(objective = objective, evaluations = evaluations, stop_when = stop_when, attempts = control$attempts,
-                time_limit = time_limit, verbose = control$verbose), search)
+  list2env(c(mget(c("objective", "evaluations", "stop_when", "time_limit")), control[c("attempts", "verbose")]), search)
   finished_search(search, workers, control)
+}
+
+# Evaluates in a store until the search ends, and returns its result.
+search_in_store <- function(objective, bandit, given, store, workers, control) {
+  search <- c(given[c("known", "evaluations", "race")], control["verbose"])
+  search$points <- if (!is.null(dim(given$design))) given$design
+                   else search_design(given$domain, given$design, store, given$prior)
+  with_bar(control$progress, given$evaluations, function(bar) {
+    maximize_in_store(objective, bandit, search, store, workers, control$timeout, control$attempts, bar)
+  })
 }
 
 # Evaluates until the search ends, and returns its result.

@@ -2,6 +2,8 @@
 // core and the adapters r_*.
 //
 // A change is made completely or not at all. Everything that can fail or admit an interrupt precedes the first write.
+#include "small.h"
+
 #include <algorithm>
 #include <cstring>
 #include <optional>

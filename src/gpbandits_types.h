@@ -3,6 +3,8 @@
 #ifndef GPBANDITS_TYPES_H
 #define GPBANDITS_TYPES_H
 
+#include "small.h"
+
 #include "r_values.h"
 
 #define RcppEigen__RcppEigen__h

@@ -39,6 +39,12 @@ class VaryingEvidence final : public Evidence {
   const VaryingNoise& found() const { return found_; }
 
  private:
+  struct Factors;
+  // The steps of factorise(): noise at the points, likelihood, gradient.
+  Factors smooth(const VectorXd& parameters);
+  void measure(Factors& at);
+  void differentiate(const Factors& at, Index parameters);
+
   std::unique_ptr<Kernel> kernel_, noise_kernel_;
   Index variance_;
   PointMeasurements measurements_;
