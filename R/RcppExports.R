@@ -469,6 +469,14 @@ cpp_invalid_in_function <- function(bytes) {
     .Call(`_gpbandits_cpp_invalid_in_function`, bytes)
 }
 
+cpp_number_rows <- function(columns, count) {
+    .Call(`_gpbandits_cpp_number_rows`, columns, count)
+}
+
+cpp_row_texts <- function(queries, events) {
+    .Call(`_gpbandits_cpp_row_texts`, queries, events)
+}
+
 cpp_checksums <- function(rows, before) {
     .Call(`_gpbandits_cpp_checksums`, rows, before)
 }

@@ -141,10 +141,8 @@ text_as_reasons <- function(text) {
 }
 
 rows_as_text <- function(letter, columns) {
-  if (length(columns[[1]]) == 0) return(character())
-  do.call(paste, c(letter, unname(lapply(columns, function(x) {
-    if (is.integer(x)) sprintf("%d", x) else sprintf("%a", as.double(x))
-  }))))
+  count <- length(columns[[1]])
+  if (count) paste(letter, cpp_number_rows(columns, count)) else character()
 }
 
 journal_io <- function(expr) {

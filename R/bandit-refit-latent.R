@@ -14,8 +14,10 @@ fitted_latent <- function(bandit, current) {
   catch_error({
     asked <- do.call(latent_question, c(list(bandit, known_inputs(bandit, ids), current, fits_mean),
                                         config$refit$settings), quote = TRUE)
-    found <- preserve_rng(core(cpp_fit_latent(bandit$handle, regression_kernel(asked$object), fits_mean, asked$problem,
-                                              asked$iterations)))
+    found <- with_share(length(ids) > few_points, function(progress) {
+      preserve_rng(core(cpp_fit_latent(bandit$handle, regression_kernel(asked$object), fits_mean,
+                                       c(asked$problem, list(progress = progress)), asked$iterations)))
+    })
     if (!all(is.finite(c(found$parameters, found$objective)))) stop_fault("the likelihood is not finite")
     latent_model_state(config, current, asked$problem$start, found$parameters, fits_mean)
   }, function(e) {

@@ -444,9 +444,12 @@ fit_under <- function(bandit, plan, current, map, since_refit) {
 }
 
 bandit_fit <- function(bandit, plan, asked) {
-  if (plan$draws) return(preserve_rng(cpp_bandit_fit(make_whole(bandit)$handle, plan, asked)))
-  found <- cpp_bandit_fit(bandit$handle, plan, asked)
-  if (is.null(found)) cpp_bandit_fit(make_whole(bandit)$handle, plan, asked) else found
+  with_share(table_size(bandit$events) > few_points, function(progress) {
+    asked$progress <- progress
+    if (plan$draws) return(preserve_rng(cpp_bandit_fit(make_whole(bandit)$handle, plan, asked)))
+    found <- cpp_bandit_fit(bandit$handle, plan, asked)
+    if (is.null(found)) cpp_bandit_fit(make_whole(bandit)$handle, plan, asked) else found
+  })
 }
 
 # What a fit begins with.

@@ -40,7 +40,7 @@ played_log <- function(bandit) {
 
 # A width or gain function, or a progress handler, must not change the bandit that calls it.
 check_idle <- function(bandit) {
-  if (!trait(bandit$config$policy, "scripted") && cpp_bandit_state(bandit$handle) == "changing") {
+  if (is.null(bandit$config$rule) && cpp_bandit_state(bandit$handle) == "changing") {
     stop_state("This bandit is being changed: a function that it calls cannot change it. Call the method after it ",
                "has returned.")
   }

@@ -26,6 +26,7 @@
 #' * One evaluation takes \eqn{O(n^3)} operations, with repeated points counted once. For more than 1000 distinct points
 #'   see *Many observations*.
 #' * No random numbers are drawn: the same data give the same fit.
+#' * Interactive sessions show the progress of fits to more than 300 observations.
 #'
 #' @section Many observations:
 #' With more than 1000 distinct points the last search maximises Vecchia's approximation of the likelihood:
@@ -143,11 +144,16 @@ fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, smo
   object <- asked$object
   kernels <- kernels_of(object$kernel, smoothness)
   in_core <- lapply(kernels, function(kernel) regression_kernel(replace(object, "kernel", list(kernel))))
-  found <- core(cpp_fit_models(in_core, regression_points(object, object$x, "x"), object$y - object$mean,
-                               as.double(object$own_noise), asked$fit_mean, asked$problem, asked$iterations,
-                               average_question(kernels, count, smoothness_prior, earlier), asked$spread))
+  found <- with_share(length(object$y) > few_points, function(progress) {
+    core(cpp_fit_models(in_core, regression_points(object, object$x, "x"), object$y - object$mean,
+                        as.double(object$own_noise), asked$fit_mean, c(asked$problem, list(progress = progress)),
+                        asked$iterations, average_question(kernels, count, smoothness_prior, earlier), asked$spread))
+  })
   c(models_found(found, kernels, object$mean), found[c("modes", "effective", "evaluations")])
 }
+
+# Fits to more points have a bar. (As kFewPoints in fitting/fit.h.)
+few_points <- 300
 
 # The kernels of each smoothness (NULL: the one that it has).
 kernels_of <- function(kernel, smoothness) {
@@ -210,8 +216,10 @@ fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
   found <- if (constant) {
     list(parameters = problem$start, mean = 0, converged = TRUE, evaluations = 0, points = 0, exact = TRUE)
   } else {
-    core(cpp_fit(regression_kernel(object), regression_points(object, object$x, "x"),
-                 object$y - object$mean, as.double(object$own_noise), fit_mean, problem, iterations))
+    with_share(length(object$y) > few_points, function(progress) {
+      core(cpp_fit(regression_kernel(object), regression_points(object, object$x, "x"), object$y - object$mean,
+                   as.double(object$own_noise), fit_mean, c(problem, list(progress = progress)), iterations))
+    })
   }
   values <- stats::setNames(exp(found$parameters), names(problem$start))
   kept <- found$parameters == problem$start         # exp(log(x)) need not be x

@@ -31,12 +31,16 @@ watch_connections <- function(port, time_limit, connections) {
 
 peer_of <- function(request) paste(request$REMOTE_ADDR, request$REMOTE_PORT)
 
-# The connection stays open for further requests, unless this one was an error.
+# The connection stays open for further requests, unless this one was an error. (No connection is counted while R
+# computes an answer, but others are while a second process does.)
 for_connection <- function(watch, request, answer) {
-  if (is_promised(answer)) return(promises::then(answer, function(value) for_connection(watch, request, value)))
-  if (!watch$keeps || answer$status >= 400L) return(closing(answer))
-  watch$alive(request)
-  answer
+  if (is_promised(answer)) {
+    return(promises::then(answer, function(value) {
+      watch$alive(request)
+      for_connection(watch, request, value)
+    }))
+  }
+  if (!watch$keeps || answer$status >= 400L) closing(answer) else answer
 }
 
 closing <- function(answer) {

@@ -43,8 +43,8 @@ check_once <- function(fields) {
 }
 
 check_fields <- function(fields, known) {
-  invalid <- !names(fields) %in% known
-  if (any(invalid)) stop_unknown(names(fields)[invalid][1], known)
+  at <- match(names(fields), known)
+  if (anyNA(at)) stop_unknown(names(fields)[is.na(at)][1], known)
 }
 
 in_json_words <- function(value) {
@@ -57,7 +57,7 @@ in_json_words <- function(value) {
 # A single value or an array of values that pass the check `holds`; NULL if the field is missing.
 field_values <- function(fields, name, holds, allowed) {
   value <- fields[[name]]
-  if (is.null(value)) return(NULL)
+  if (is.null(value) || (!is.list(value) && holds(value))) return(value)
   entries <- as.list(value)
   if (length(entries) == 0 || !is.null(names(entries)) || !all(vapply(entries, holds, NA))) {
     stop_argument(name, in_json_words(value), allowed)
@@ -88,6 +88,7 @@ text_field <- function(fields, name) {
 }
 
 arms_field <- function(fields, name) {
+  if (is.null(fields[[name]])) return(NULL)
   if (any(vapply(as.list(fields[[name]]), is.character, NA))) texts_field(fields, name) else numbers_field(fields, name)
 }
 
@@ -126,11 +127,11 @@ whole_field <- function(fields, name, default, lower, upper) {
   if (is.null(fields[[name]])) default else check_count(fields[[name]], name, lower = lower, upper = upper)
 }
 
-# Contexts of several queries: an array of contexts. They become the rows of a matrix.
+# One context, a vector; or an array of contexts of several queries, which become the rows of a matrix.
 contexts_field <- function(service, value) {
   several <- is.list(value) && length(value) > 0 && is.null(names(value)) && all(vapply(value, is.list, NA))
-  if (!several) return(context_field(service, value))
-  rows <- lapply(value, context_field, service = service)
+  if (!several) return(context_numbers(service, value))
+  rows <- lapply(value, context_numbers, service = service)
   sizes <- lengths(rows)
   if (any(sizes != sizes[1])) stop_argument("context", "an array of contexts of different lengths", "of equal lengths")
   do.call(rbind, rows)
@@ -138,11 +139,15 @@ contexts_field <- function(service, value) {
 
 # A context: an object of numbers by name, or an array in the bandit's order.
 context_field <- function(service, value) {
+  numbers <- context_numbers(service, value)
+  if (!is.null(numbers)) matrix(numbers, 1, length(numbers))
+}
+
+context_numbers <- function(service, value) {
   if (is.null(value)) return(NULL)
   given <- names(value)
   if (!is.null(given)) value <- unname(by_names_given(value, service$bandit$config$context_names, "context"))
-  numbers <- numbers_field(list(context = value), "context")
-  matrix(numbers, 1, length(numbers))
+  numbers_field(list(context = value), "context")
 }
 
 # The values in the order of `names`. All of them must be present, and no others.
@@ -182,9 +187,11 @@ content_length <- function(body) list("Content-Length" = sprintf("%d", nchar(bod
 
 # Every error becomes a reply. Errors that may contain internal details become status 500 without a message.
 checked_reply <- function(code) {
-  tryCatch(code, gpbandits_store_error = function(e) reply_error(503, "the store does not answer"),
-           gpbandits_error = function(e) reply_error(400, conditionMessage(e), argument = e$argument),
-           error = function(e) reply_error(500, "an error in the service"))
+  tryCatch(code, error = function(e) {
+    if (inherits(e, "gpbandits_store_error")) return(reply_error(503, "the store does not answer"))
+    if (!inherits(e, "gpbandits_error")) return(reply_error(500, "an error in the service"))
+    reply_error(400, conditionMessage(e), argument = e$argument)
+  })
 }
 
 reply_late <- function(seconds) reply_error(503, sprintf("this took longer than %g s: ask again", seconds))

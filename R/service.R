@@ -86,8 +86,12 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
   bandit <- open_bandit(store)
   if (port == 0) port <- httpuv::randomPort(host = host)
   service <- list(bandit = bandit, store = store, token = token, max_body = max_body, time_limit = time_limit,
-                  port = as.integer(port), page = page_files(), reader = new_reader(store, time_limit))
-  app <- list(onHeaders = function(request) closing(for_method(request, checked_reply(refuse_early(service, request)))),
+                  port = as.integer(port), page = page_files(), reader = new_reader(store, time_limit),
+                  doors = service_doors())
+  app <- list(onHeaders = function(request) {
+                refused <- checked_reply(admit(service, request))
+                if (!is.null(refused)) closing(for_method(request, refused))
+              },
               call = function(request) {
                 watch$alive(request)
                 answer <- for_method(request, timed_reply(service, answer_request(service, request)))
@@ -131,6 +135,14 @@ print.bandit_service <- function(x, ...) {
   invisible(x)
 }
 
+# Before the body is read: the answer to a request that is refused, or NULL for one that is admitted. The headers of the
+# latter are not checked again. (Names of the client's headers in the request begin with HTTP_.)
+admit <- function(service, request) {
+  refused <- refuse_early(service, request)
+  if (is.null(refused)) request$admitted <- TRUE
+  refused
+}
+
 # Errors that can be found before the body is read; NULL if there are none.
 refuse_early <- function(service, request) {
   if (is_upgrade(request)) return(refuse_upgrade(service, request))
@@ -153,15 +165,14 @@ open_doors <- c("/", "/page.css", "/page.js", "/openapi.json", "/health")
 has_token <- function(service, request) {
   given <- charToRaw(paste0(request$HTTP_AUTHORIZATION, ""))
   wanted <- charToRaw(paste("Bearer", service$token))
-  length(given) == length(wanted) && !any(xor(given, wanted) != as.raw(0))
+  length(given) == length(wanted) && sum(given != wanted) == 0
 }
 
 answer_request <- function(service, request) {
-  early <- refuse_early(service, request)
+  early <- if (!isTRUE(request$admitted)) refuse_early(service, request)
   if (!is.null(early)) return(early)
-  doors <- service_doors()
-  if (!request$PATH_INFO %in% names(doors)) return(reply_error(404, "this address does not exist"))
-  door <- doors[[request$PATH_INFO]]
+  door <- if (nzchar(request$PATH_INFO)) service$doors[[request$PATH_INFO]]
+  if (is.null(door)) return(reply_error(404, "this address does not exist"))
   allowed <- if (door$method == "GET") c("GET", "HEAD") else door$method
   if (!request$REQUEST_METHOD %in% allowed) {
     return(reply_error(405, paste("this takes", door$method), list(Allow = paste(allowed, collapse = ", "))))
@@ -214,21 +225,24 @@ timed_reply <- function(service, code) {
 serve_suggest <- function(service, body) {
   check_fields(body, c("n", "worker", "lease", "context", "arms", "fixed"))
   message <- NULL
+  config <- service$bandit$config
   context <- contexts_field(service, body[["context"]])
   found <- withCallingHandlers(
-    service$bandit$suggest(whole_field(body, "n", max(1, nrow(context)), 1, 1000), context = context,
+    service$bandit$suggest(whole_field(body, "n", if (is.matrix(context)) nrow(context) else 1, 1, 1000),
+                           context = context,
                            arms = arms_field(body, "arms"), fixed = values_field(body, "fixed"),
                            worker = text_field(body, "worker"), lease = lease_field(body),
-                           visitor = length(service$bandit$config$context_names) > 0),
+                           visitor = length(config$context_names) > 0),
     gpbandits_budget_spent = function(m) {
       message <<- trimws(conditionMessage(m))
       invokeRestart("muffleMessage")
     })
   found <- as.list(found)
-  inputs <- intersect(names(found), given_names(service$bandit$config))
-  ours <- own_columns(found, inputs)
+  given <- given_names(config)
+  inputs <- names(found)[names(found) %in% given]
   queries <- character()
   if (length(found$id)) {
+    ours <- own_columns(found, inputs)
     rows <- json_rows(ours[c("id", "token", "attempt", if (!is.null(ours$arm)) "arm")])
     queries <- paste0(substr(rows, 1, nchar(rows) - 1), ",\"point\":", json_rows(found[inputs]), "}")
   }

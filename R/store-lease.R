@@ -15,7 +15,8 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
   n <- check_count(n, upper = 1e6)
   if (!is.null(worker)) worker <- check_string(worker)
   if (!is.null(lease)) lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
-  contexts <- with_fixed(with_arms(contexts_for(bandit, context, n), bandit, arms), bandit, fixed)
+  contexts <- contexts_for(bandit, context, n)
+  if (!is.null(arms) || !is.null(fixed)) contexts <- with_fixed(with_arms(contexts, bandit, arms), bandit, fixed)
   if (!is.null(time) && goes_by_clock(bandit$config)) {
     stop_unused("time", "a store uses the clock of its server")
   }
@@ -51,22 +52,29 @@ leases_to_see <- function(bandit, worker, seconds, visitor = FALSE) {
 # then new ones.
 lease_queries <- function(bandit, n, contexts, worker, seconds, visitor = FALSE) {
   log <- bandit$journal
-  # (Queries with a result need no worker, whatever the state of their leases.)
-  found <- some_leases(log$leases, is_pending(bandit, log$leases$query))
-  own <- own_leases(bandit, found, contexts, worker)
-  for (one in own) renew_lease(log, one$query, one$attempt, seconds)
-  calls <- vapply(own, `[[`, 0L, "call")
-  rest <- setdiff(seq_len(n), calls)
-  taken <- take_over(bandit, free_leases(bandit, found, contexts), subset_contexts(contexts, rest), worker, seconds)
-  calls <- c(calls, rest[vapply(taken, `[[`, 0L, "call")])
-  rest <- setdiff(rest, calls)
+  earlier <- if (length(log$leases$query)) earlier_queries(bandit, n, contexts, worker, seconds)
+  calls <- vapply(earlier, `[[`, 0L, "call")
+  rest <- if (length(calls)) setdiff(seq_len(n), calls) else seq_len(n)
   left <- length(rest)
   budget <- suppressWarnings(as.double(log$head$budget))
   # (The number of leases cannot exceed the number of queries, so they are counted only near the end of the budget.)
   if (isTRUE(left > budget - log$head$queries)) left <- max(0, min(left, budget - leased_queries(log)))
-  fresh <- give_leases(log, ask_new(bandit, subset_contexts(contexts, rest[seq_len(left)])), worker, seconds, visitor)
-  served <- c(calls, rest[seq_len(left)])
-  leased_frame(bandit, c(own, taken, fresh)[order(served)])
+  rest <- rest[seq_len(left)]
+  fresh <- give_leases(log, ask_new(bandit, if (left < n) subset_contexts(contexts, rest) else contexts), worker,
+                       seconds, visitor)
+  leased_frame(bandit, c(earlier, fresh)[order(c(calls, rest))])
+}
+
+# Earlier queries that are given to the worker, each with the number of the call that it answers.
+earlier_queries <- function(bandit, n, contexts, worker, seconds) {
+  log <- bandit$journal
+  # (Queries with a result need no worker, whatever the state of their leases.)
+  found <- some_leases(log$leases, is_pending(bandit, log$leases$query))
+  own <- own_leases(bandit, found, contexts, worker)
+  for (one in own) renew_lease(log, one$query, one$attempt, seconds)
+  rest <- setdiff(seq_len(n), vapply(own, `[[`, 0L, "call"))
+  taken <- take_over(bandit, free_leases(bandit, found, contexts), subset_contexts(contexts, rest), worker, seconds)
+  c(own, lapply(taken, function(one) replace(one, "call", rest[one$call])))
 }
 
 # The worker's open queries that match a call, each with the number of that call.
@@ -135,8 +143,9 @@ ask_new <- function(bandit, contexts) {
   first <- table_size(bandit$queries)
   ids <- first + seq_along(contexts$row)
   write_together(bandit, for (id in ids) {
+    here <- if (length(ids) == 1) contexts else subset_contexts(contexts, id - first)
     time <- clock_times(bandit, store_time(bandit), 1, latest_time(bandit), "the latest time so far")
-    with_stream(query_stream(bandit$journal, id), ask_queries(bandit, 1, subset_contexts(contexts, id - first), time))
+    with_stream(query_stream(bandit$journal, id), ask_queries(bandit, 1, here, time))
   })
   ids
 }
@@ -150,11 +159,11 @@ leased_queries <- function(log) {
 # Leases of some queries. The result is the input of leased_frame().
 give_leases <- function(log, ids, worker, seconds, visitor = FALSE, attempt = 1L) {
   if (length(ids) == 0) return(list())
-  tokens <- vapply(ids, function(id) random_token(), "")
+  tokens <- if (length(ids) == 1) random_token() else vapply(ids, function(id) random_token(), "")
   state <- if (is.null(seconds)) "kept" else if (visitor) "shown" else "open"
   write_part(log, list(leases = list(query = as.integer(ids), attempt = attempt, token = tokens, state = state,
                                      worker = or_else(worker, NA_character_), seconds = lease_seconds(seconds))))
-  Map(function(id, token) list(query = id, token = token, attempt = attempt), ids, tokens, USE.NAMES = FALSE)
+  lapply(seq_along(ids), function(k) list(query = ids[k], token = tokens[k], attempt = attempt))
 }
 
 # 128 bits from the system's generator, which cannot be predicted. (R's generator can be, and belongs to the user.)
@@ -175,8 +184,9 @@ end_leases <- function(log, ids, state, reason = NULL) {
 
 # The queries in the form of $suggest(), with their tokens.
 leased_frame <- function(bandit, leases) {
-  column <- function(name) unlist(lapply(leases, `[[`, name))
-  columns <- as.list(query_frame(bandit, as.integer(column("query"))))
+  column <- function(name) if (length(leases) == 1) leases[[1]][[name]] else unlist(lapply(leases, `[[`, name))
+  columns <- unclass(query_frame(bandit, as.integer(column("query"))))
+  attr(columns, "row.names") <- NULL
   ours <- list(token = as.character(column("token")), attempt = as.integer(column("attempt")))
   cpp_frame(c(columns, columns_beside(ours, given_names(bandit$config))))
 }
@@ -384,7 +394,8 @@ fail_with_worst <- function(bandit, id, reason) {
 # The point that fail_with_worst() has added for a failed query; NULL if there is none. It is the event after the
 # failure, at the same point, with the worst reward observed before.
 stand_in_of <- function(bandit, id) {
-  if (!id %in% seq_len(table_size(bandit$queries)) || status_of(bandit, id) != "failed") return(NULL)
+  if (!isTRUE(id >= 1 && id <= table_size(bandit$queries) && id == round(id))) return(NULL)
+  if (status_of(bandit, id) != "failed") return(NULL)
   if (of_form(bandit$config, "several") || !is.null(bandit$config$failures)) return(NULL)
   events <- bandit$events
   kind <- table_column(events, "kind")

@@ -12,16 +12,23 @@
 #   `held`: changes that will be written together (write_together()), or NULL.
 #   `kept`: the writes of a change that is computed in advance (in_advance()), or NULL.
 #   `alone`: did no other process write between the last two changes of this replica?
-#   `more`: the names of the columns that share the column `numbers`.
+#   `more`: names of columns, see columns_in_store().
 #   `stream`: the random number stream of query `stream_at`.
 
 new_store_log <- function(store, row, config) {
   structure(list2env(list(store = store, connection = store$connection, number = row$bandit, seed = row$seed,
                           attempts = row$attempts, checksum = 0, base = 0L, head = NULL, active = FALSE, stream = NULL,
-                          stream_at = 0, more = list(query = names(more_query_columns(config)),
-                                                     event = names(more_event_columns(config)))),
+                          stream_at = 0, more = columns_in_store(config)),
                      parent = emptyenv()),
             class = "bandit_store_log")
+}
+
+# Names of columns of a bandit's log, which its events do not change: those that share the column `numbers` (of queries
+# and of events), the inputs among them, values of constraints, and those that later events overwrite.
+columns_in_store <- function(config) {
+  g <- constraint_names(config, "g")
+  list(query = names(more_query_columns(config)), event = names(more_event_columns(config)),
+       inputs = logged_inputs(config), g = g, overwritten = c("status", value_columns(config), g))
 }
 
 # The row of a bandit. With `leases`, a SQL condition, the row is repeated for each lease that satisfies it.
@@ -220,7 +227,7 @@ replica_state <- function(bandit) {
 note_overwritten <- function(bandit, ids) {
   ids <- ids[ids >= 1 & ids <= table_size(bandit$queries)]
   if (length(ids) == 0) return(invisible())
-  columns <- c("status", value_columns(bandit$config), constraint_names(bandit$config, "g"))
+  columns <- bandit$journal$more$overwritten
   cells <- lapply(stats::setNames(columns, columns), function(name) {
     list(as.integer(ids), get(name, envir = bandit$queries)[ids])
   })
@@ -379,7 +386,7 @@ check_rows <- function(bandit, rows) {
   refuse_rows("gpb_event", e$number, e$query < 0 | e$query > asked | (asks & e$query != asked) |
                 (e$query < 1 & e$kind %in% c("query", names(recording))), "about a query that is not there")
   check_stored_points(bandit$config, q)
-  text <- rows_text(q, e)
+  text <- cpp_row_texts(q, e)
   refuse_rows("gpb_event", e$number, e$checksum != cpp_checksums(text, bandit$journal$checksum),
               "changed since it was written (its checksum is wrong)")
   invisible(rows)
@@ -530,24 +537,6 @@ play_columns <- function(bandit, new, events, refits) {
 
 # ---- writing --------------------------------------------------------------------
 
-# The text of the checksums: each event, with its query if the event makes one.
-rows_text <- function(q, e) {
-  hex <- function(x) sprintf("%a", as.double(x) + 0)       # SQLite has no negative zero
-  text <- paste(e$number, e$kind, e$query, hex(e$reward), hex(e$time), e$numbers,
-                ifelse(is.na(e$parameters), "", e$parameters), sep = "|")
-  asks <- which(e$kind %in% c("query", "given"))
-  if (length(asks)) {
-    asked <- paste(q$arm, q$context, q$action, q$segment, hex(q$mean), hex(q$sd), hex(q$width), q$numbers, sep = "|")
-    text[asks] <- paste(text[asks], asked, sep = "|")
-  }
-  text
-}
-
-numbers_text <- function(columns, count) {
-  if (length(columns) == 0 || count == 0) return(rep("", count))
-  substring(rows_as_text("", columns), 2)
-}
-
 keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, memory = NULL) {
   if (!log$active) {
     stop_state("A bandit in a store changes through its own methods only. Use `$copy()` for one outside the store.",
@@ -565,7 +554,7 @@ keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, m
 write_rows <- function(log, bandit, change, had, known) {
   q <- stored_queries(bandit, change$queries, had)
   e <- stored_events(bandit, change$events, change$refits, known)
-  e$checksum <- cpp_checksums(rows_text(q, e), log$checksum)
+  e$checksum <- cpp_checksums(cpp_row_texts(q, e), log$checksum)
   write_part(log, list(rows = list(queries = q, events = e, total = had + length(q$query))))
   log$checksum <- e$checksum[length(e$number)]
 }
@@ -640,28 +629,29 @@ joined_changes <- function(changes) {
 
 # `had`: the number of queries before these.
 stored_queries <- function(bandit, queries, had) {
-  config <- bandit$config
   count <- length(queries$arm)
   if (count == 0) return(list())
-  names <- logged_inputs(config)
-  inputs <- matrix(as.double(unlist(queries[names])), count, length(names))
+  names <- bandit$journal$more$inputs
+  inputs <- matrix(as.double(unlist(queries[names], use.names = FALSE)), count, length(names))
   list(query = had + seq_len(count), arm = queries$arm, context = queries$context,
        action = action_names[queries$action], segment = queries$segment, mean = queries$mean, sd = queries$sd,
-       width = queries$width, numbers = numbers_text(queries[bandit$journal$more$query], count),
+       width = queries$width, numbers = cpp_number_rows(queries[bandit$journal$more$query], count),
        place = json_rows(point_columns(bandit, queries$arm, queries$context, inputs)))
 }
 
 # `known`: the number of the event before these.
 stored_events <- function(bandit, events, refits, known) {
-  config <- bandit$config
   count <- length(events$kind)
-  more <- c(events, g_columns(config, events$g))[bandit$journal$more$event]
+  columns <- bandit$journal$more
+  more <- if (length(columns$g)) c(events, g_columns(bandit$config, events$g)) else events
+  more <- more[columns$event]
   parameters <- events$arms
   if (!is.null(events$reason)) parameters <- ifelse(is.na(events$reason), parameters, events$reason)
-  parameters[events$kind %in% believing] <- vapply(refits, settings_text, "",
-                                                             trust = bandit$journal$store$trust)
+  if (length(refits)) {
+    parameters[events$kind %in% believing] <- vapply(refits, settings_text, "", trust = bandit$journal$store$trust)
+  }
   list(number = known + seq_len(count), kind = names(event_kind)[match(events$kind, event_kind)],
-       query = events$id, reward = events$reward, time = events$time, numbers = numbers_text(more, count),
+       query = events$id, reward = events$reward, time = events$time, numbers = cpp_number_rows(more, count),
        parameters = parameters)
 }
 
@@ -713,7 +703,7 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   }
   e$at <- times_reported(log, e)
   q <- read_queries(log, 0L, table_size(bandit$queries))
-  e$checksum <- cpp_checksums(rows_text(q, e), 0)
+  e$checksum <- cpp_checksums(cpp_row_texts(q, e), 0)
   sql_run(log$connection, "DELETE FROM gpb_event WHERE bandit = ", log$number)
   sql_insert(log$connection, "gpb_event", c(list(bandit = rep(log$number, count)), e))
   sql_run(log$connection,

@@ -26,7 +26,7 @@ check_free_names <- function(names, arg) {
 
 # The names of the package's columns in a data.frame that also has the given names.
 beside <- function(names, given) {
-  while (any(like <- names %in% given)) names[like] <- paste0(".", names[like])
+  while (any(like <- match(names, given, 0L) > 0L)) names[like] <- paste0(".", names[like])
   names
 }
 
@@ -37,7 +37,7 @@ columns_beside <- function(columns, given) {
 
 # The package's columns of a data.frame for users, under the package's names and without the inputs.
 own_columns <- function(frame, given) {
-  frame <- frame[setdiff(names(frame), given)]
+  frame <- frame[match(names(frame), given, 0L) == 0L]
   names(frame) <- sub("^[.]+", "", names(frame))
   frame
 }

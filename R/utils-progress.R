@@ -2,18 +2,43 @@
 
 # Calls f(bar): bar(amount) reports finished steps, of which there are `steps`; `done` of them were finished before.
 # `show`: TRUE, FALSE, or NULL for a bar in interactive sessions that appears after two seconds. `bar` is NULL if
-# nothing can be shown. A handler of package progressr that the user has activated takes the place of the text.
-with_bar <- function(show, steps, f, done = 0) {
+# nothing can be shown. A handler of package progressr that the user has activated takes the place of the text. `time`:
+# what the time left is, in words.
+with_bar <- function(show, steps, f, done = 0, time = "about") {
   handled <- requireNamespace("progressr", quietly = TRUE) && progress_is_handled()
   if (!or_else(show, interactive() || handled)) return(f(NULL))
+  outer <- bars$shown
+  bars$shown <- TRUE
+  on.exit(bars$shown <- outer)
   if (handled) {
     bar <- progressr::progressor(steps = steps)
     if (done) bar(amount = done)
     return(f(function(amount = 1) bar(amount = amount)))
   }
-  own <- text_bar(steps, done, delay = if (is.null(show)) 2 else 0)
-  on.exit(own$close())
+  own <- text_bar(steps, done, delay = if (is.null(show)) 2 else 0, time = time)
+  on.exit(own$close(), add = TRUE)
   f(own$step)
+}
+
+# Is a bar shown at present?
+bars <- list2env(list(shown = FALSE), parent = emptyenv())
+
+# Calls f(progress) for one long computation: progress(share) reports that at least this part of it is done. It is NULL
+# if nothing can be shown, in the steps of a call that has a bar, and if the computation is not `long`.
+with_share <- function(long, f) {
+  if (!long || bars$shown) return(f(NULL))
+  with_bar(NULL, 1000, time = "at most", f = function(bar) {
+    if (is.null(bar)) return(f(NULL))
+    done <- 0
+    report <- function(share) {
+      before <- done
+      done <<- max(done, floor(1000 * share))
+      bar(done - before)
+    }
+    result <- f(report)
+    report(1)
+    result
+  })
 }
 
 check_progress <- function(progress) if (!is.null(progress)) check_flag(progress, "progress")
@@ -36,12 +61,12 @@ progress_is_handled <- function() {
 }
 
 # A line of text on the standard error, drawn anew at most five times a second. It appears after `delay` seconds.
-text_bar <- function(steps, done = 0, delay = 0) {
+text_bar <- function(steps, done = 0, delay = 0, time = "about") {
   began <- proc.time()[["elapsed"]]
   first <- done
   drawn <- -Inf
   draw <- function(elapsed) {
-    cat("\r", bar_line(done, steps, first, elapsed), sep = "", file = stderr())
+    cat("\r", bar_line(done, steps, first, elapsed, time), sep = "", file = stderr())
     drawn <<- elapsed
   }
   list(step = function(amount = 1) {
@@ -54,13 +79,13 @@ text_bar <- function(steps, done = 0, delay = 0) {
 
 # `first`: the steps that were finished before the `elapsed` seconds began. The time left assumes that the other steps
 # take as long as those since then.
-bar_line <- function(done, steps, first, elapsed, width = 30) {
+bar_line <- function(done, steps, first, elapsed, time = "about", width = 30) {
   share <- min(done / steps, 1)
   filled <- floor(share * width)
-  time <- if (share == 1) time_words(elapsed)
-          else if (done > first) paste("about", time_words(elapsed / (done - first) * (steps - done)), "left")
+  left <- if (share == 1) time_words(elapsed)
+          else if (done > first) paste(time, time_words(elapsed / (done - first) * (steps - done)), "left")
   line <- sprintf("|%s%s| %3.0f%%  %s", strrep("=", filled), strrep(" ", width - filled), floor(100 * share),
-                  paste(time, collapse = ""))
+                  paste(left, collapse = ""))
   formatC(line, width = -(width + 30))
 }
 

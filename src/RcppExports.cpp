@@ -1387,6 +1387,28 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_number_rows
+Rcpp::CharacterVector cpp_number_rows(const Rcpp::List& columns, int count);
+RcppExport SEXP _gpbandits_cpp_number_rows(SEXP columnsSEXP, SEXP countSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_number_rows(columns, count));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_row_texts
+Rcpp::CharacterVector cpp_row_texts(const Rcpp::List& queries, const Rcpp::List& events);
+RcppExport SEXP _gpbandits_cpp_row_texts(SEXP queriesSEXP, SEXP eventsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_row_texts(queries, events));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_checksums
 Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
 RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
@@ -1517,6 +1539,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_json_scalars", (DL_FUNC) &_gpbandits_cpp_json_scalars, 1},
     {"_gpbandits_cpp_json_rows", (DL_FUNC) &_gpbandits_cpp_json_rows, 1},
     {"_gpbandits_cpp_invalid_in_function", (DL_FUNC) &_gpbandits_cpp_invalid_in_function, 1},
+    {"_gpbandits_cpp_number_rows", (DL_FUNC) &_gpbandits_cpp_number_rows, 2},
+    {"_gpbandits_cpp_row_texts", (DL_FUNC) &_gpbandits_cpp_row_texts, 2},
     {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {NULL, NULL, 0}
 };

@@ -846,8 +846,14 @@ bool has_preludes(SEXP config) {
 struct RewardsFromR {
   SEXP id, reward, constraints, time, reported;
   R_xlen_t size() const { return Rf_xlength(id); }
-  double number(R_xlen_t k) const { return TYPEOF(id) == INTSXP ? INTEGER(id)[k] : REAL(id)[k]; }
-  double value(R_xlen_t k) const { return TYPEOF(reward) == INTSXP ? INTEGER(reward)[k] : REAL(reward)[k]; }
+  double number(R_xlen_t k) const { return at(id, k); }
+  double value(R_xlen_t k) const { return at(reward, k); }
+
+ private:
+  static double at(SEXP x, R_xlen_t k) {
+    if (TYPEOF(x) == REALSXP) return REAL(x)[k];
+    return INTEGER(x)[k] == NA_INTEGER ? NA_REAL : INTEGER(x)[k];
+  }
 };
 
 bool is_plain(SEXP x) { return (TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP) && !Rf_isObject(x); }
@@ -882,7 +888,8 @@ bool in_order(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& reward
   if (!is_plain(rewards.id) || !is_plain(rewards.reward)) return false;
   if (Rf_xlength(rewards.reward) != count || count == 0) return false;
   const gpb::BanditState& state = bandit.state();
-  if (bandit.has_likelihood() || !Rf_isNull(element(config, "outcomes"))) return false;
+  if (!Rf_isNull(element(config, "outcomes"))) return false;
+  if (bandit.has_likelihood() && !Rf_isNull(rewards.reported)) return false;
   if (state.constraints() || !Rf_isNull(rewards.constraints)) return false;
   if (state.pending().by_clock() || !Rf_isNull(rewards.time)) return false;
   if (!are_noise_variances(rewards.reported, count)) return false;
@@ -892,10 +899,10 @@ bool in_order(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& reward
     if (!(id > last && id <= static_cast<double>(state.rounds()) && id == std::floor(id))) return false;
     const gpb::Status status = state.query(static_cast<gpb::Index>(id)).status;
     if (status != gpb::Status::pending && status != gpb::Status::failed) return false;
-    if (!(std::abs(rewards.value(k)) <= gpb::kLargest)) return false;
+    if (!bandit.is_reward(rewards.value(k))) return false;
     last = id;
   }
-  return !surprises(config, bandit, rewards, before, reach);
+  return bandit.has_likelihood() || !surprises(config, bandit, rewards, before, reach);
 }
 
 void record(SEXP handle, const RewardsFromR& rewards, double before) {
@@ -908,6 +915,7 @@ void record(SEXP handle, const RewardsFromR& rewards, double before) {
   for (R_xlen_t k = 0; k < rewards.size(); ++k) {
     bandit->set_clock(Rf_isNull(rewards.time) ? gpb::kNaN : REAL(rewards.time)[k]);
     gpb::Report one = beside ? beside->at(k) : gpb::Report();
+    if (!beside && bandit->has_likelihood()) one.size = 1.0;
     if (alone) one.noise_var = REAL(rewards.reported)[k];
     bandit->observe(static_cast<gpb::Index>(rewards.number(k) - before), rewards.value(k),
                     g ? gpb::row_of(*g, static_cast<gpb::Index>(k)) : Eigen::VectorXd(), one);

@@ -18,6 +18,7 @@
 #include "linalg/decompositions.h"
 #include "r_bandit.h"
 #include "r_evidence.h"
+#include "r_function.h"
 #include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_lbfgsb.h"
@@ -273,18 +274,41 @@ gpb::FitPlan plan_from_list(const Rcpp::List& list) {
   return plan;
 }
 
-// The same minimiser with a check for an interrupt before each evaluation.
-gpb::BoxMinimizer interruptible(const gpb::BoxMinimizer& minimise) {
-  return [minimise](gpb::VectorXd& x, const gpb::Objective& f) {
-    return minimise(x, [&f](const gpb::VectorXd& at, gpb::VectorXd& gradient) {
-      gpb::check_interrupt();
+// The same minimiser with a call of `before()` before each evaluation.
+template <typename Before>
+gpb::BoxMinimizer announced(const gpb::BoxMinimizer& minimise, const Before& before) {
+  return [minimise, before](gpb::VectorXd& x, const gpb::Objective& f) {
+    return minimise(x, [&](const gpb::VectorXd& at, gpb::VectorXd& gradient) {
+      before();
       return f(at, gradient);
     });
   };
 }
 
 gpb::Fit::Minimizers minimizers_of(int iterations) {
-  return [iterations](double tolerance) { return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance)); };
+  return [iterations](double tolerance) {
+    return announced(gpb::lbfgsb_minimizer(iterations, tolerance), &gpb::check_interrupt);
+  };
+}
+
+// The same for at most `searches` local searches, which report to an R function how far they are: `progress` of `asked`
+// (NULL: none) is called with a number from 0 to 1. (A search that takes fewer evaluations than its limit advances the
+// number at its end.)
+gpb::Fit::Minimizers reporting_minimizers(int iterations, gpb::Index searches, const Rcpp::List& asked) {
+  const SEXP progress = gpb::element(asked, "progress");
+  if (Rf_isNull(progress)) return minimizers_of(iterations);
+  const gpb::RFunction report(Rcpp::Function(progress), nullptr);
+  const auto begun = std::make_shared<gpb::Index>(0);
+  const double limit = iterations, all = static_cast<double>(searches);
+  return [=](double tolerance) {
+    const double before = static_cast<double>((*begun)++);
+    const auto calls = std::make_shared<double>(0.0);
+    return announced(gpb::lbfgsb_minimizer(iterations, tolerance), [=] {
+      gpb::check_interrupt();
+      report(std::min(1.0, (before + std::min(1.0, *calls / limit)) / all));
+      *calls += 1.0;
+    });
+  };
 }
 
 }  // namespace
@@ -305,8 +329,8 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
                    const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
                    int iterations) {
   const gpb::FitResult found =
-      gpb::fit_parameters(*gpb::kernel_from_list(kernel), {x, y, own_noise}, fit_mean,
-                          problem_from_list(problem), minimizers_of(iterations), iterations);
+      gpb::fit_parameters(*gpb::kernel_from_list(kernel), {x, y, own_noise}, fit_mean, problem_from_list(problem),
+                          {minimizers_of(iterations), reporting_minimizers(iterations, 1, problem)}, iterations);
   return gpb::named_list("parameters", found.parameters, "mean", found.mean, "log_likelihood", found.log_likelihood,
                          "objective", found.objective, "converged", found.converged,
                          "evaluations", static_cast<double>(found.evaluations),
@@ -359,7 +383,8 @@ gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool 
 Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem,
                           int iterations) {
   gpb::LatentEvidence evidence = latent_evidence(handle, kernel, fit_mean);
-  gpb::Fit fit(evidence, problem_from_list(problem), minimizers_of(iterations), iterations);
+  const gpb::FitProblem asked = problem_from_list(problem);
+  gpb::Fit fit(evidence, asked, reporting_minimizers(iterations, asked.starts, problem), iterations);
   fit.explore();
   return gpb::named_list("parameters", fit.best().parameters, "log_likelihood", fit.best().log_likelihood,
                          "objective", fit.best().objective, "converged", fit.best().converged);
@@ -384,7 +409,8 @@ Rcpp::List varying_list(const gpb::VaryingNoise& found, double value) {
 Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
                            const Rcpp::List& measurements, bool fit_mean, const Rcpp::List& problem, int iterations) {
   gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean);
-  gpb::Fit fit(evidence, problem_from_list(problem), minimizers_of(iterations), iterations);
+  const gpb::FitProblem asked = problem_from_list(problem);
+  gpb::Fit fit(evidence, asked, reporting_minimizers(iterations, asked.starts, problem), iterations);
   fit.explore();
   const gpb::FitResult best = fit.best();
   evidence.factorise(best.parameters, false);
@@ -438,10 +464,10 @@ Eigen::MatrixXd additional_starts(const gpb::FitProblem& problem, const Eigen::M
 }
 
 // `average`: `count`, `unit` (flags of the parameters that lie between 0 and 1), and for each kernel `log_prior`,
-// `before` and `goes_on` (additional_starts()).
+// `before` and `goes_on` (additional_starts()). `asked` may have `progress`.
 gpb::ModelAverage average_of(const Rcpp::List& kernels, const gpb::Measurements& measurements, bool fit_mean,
                              const gpb::FitProblem& problem, int iterations, const Rcpp::List& average,
-                             double spread) {
+                             double spread, const Rcpp::List& asked) {
   const Eigen::VectorXd log_prior = numbers(average, "log_prior");
   const Rcpp::List before = gpb::required(average, "before");
   const auto goes_on = Rcpp::as<std::vector<int>>(gpb::required(average, "goes_on"));
@@ -452,9 +478,12 @@ gpb::ModelAverage average_of(const Rcpp::List& kernels, const gpb::Measurements&
                                        goes_on[static_cast<std::size_t>(k)] != 0, measurements.y.size(), spread),
                         log_prior[k]});
   }
+  const gpb::Index searches =
+      kernels.size() * gpb::most_searches_of_all(gpb::count_points(measurements.X), problem.resumes);
   return gpb::average_models(averaged, measurements, fit_mean,
                              {problem, numbers(average, "unit"), Rcpp::as<int>(gpb::required(average, "count"))},
-                             minimizers_of(iterations), iterations);
+                             {minimizers_of(iterations), reporting_minimizers(iterations, searches, asked)},
+                             iterations);
 }
 
 }  // namespace
@@ -465,7 +494,7 @@ Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, c
                           const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
                           int iterations, const Rcpp::List& average, double spread) {
   return average_to_list(average_of(kernels, {x, y, own_noise}, fit_mean, problem_from_list(problem), iterations,
-                                    average, spread));
+                                    average, spread, problem));
 }
 
 // ---- refits -------------------------------------------------------------------------------------
@@ -599,7 +628,7 @@ Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp
   const SEXP average = gpb::element(asked, "average");
   if (!Rf_isNull(average)) {
     const gpb::ModelAverage averaged = average_of(kernels, measurements, data.fits_mean, problem, iterations,
-                                                  Rcpp::List(average), data.spread);
+                                                  Rcpp::List(average), data.spread, asked);
     Rcpp::List out = average_to_list(averaged);
     out["centre"] = data.centre;
     out["compared"] = compared_density(data, *gpb::kernel_from_list(kernels[averaged.best_kernel]), averaged.best);
@@ -608,8 +637,9 @@ Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp
   }
   const int kernel = Rcpp::as<int>(gpb::required(asked, "kernel")) - 1;
   const gpb::KernelPtr model = gpb::kernel_from_list(kernels[kernel]);
-  const gpb::FitResult found = gpb::fit_parameters(*model, measurements, data.fits_mean, problem,
-                                                   minimizers_of(iterations), iterations);
+  const gpb::FitResult found =
+      gpb::fit_parameters(*model, measurements, data.fits_mean, problem,
+                          {minimizers_of(iterations), reporting_minimizers(iterations, 1, asked)}, iterations);
   if (!is_finite(found)) gpb::throw_runtime("the likelihood is not finite");
   return gpb::named_list("values", values_at(found.parameters, problem, start), "mean", data.centre + found.mean,
                          "compared", compared_density(data, *model, found), "constant", false,

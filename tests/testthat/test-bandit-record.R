@@ -358,7 +358,10 @@ test_that("one query or reward per call of the core gives the same state as the 
     changes = function() gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_constant(2)), changes = change_oracle(every = 3)),
     pending = function() gp_bucb(x, kernel_se(0.2), 0.01),
     context = function() gp_ucb(finite_domain(named), kernel_se(0.4), 0.01, width = width_constant(1), contexts = c("z", "w")),
-    table = function() gp_ucb(x, kernel_se(0.4), 0.01, contexts = data.frame(z = c(0, 1)))
+    table = function() gp_ucb(x, kernel_se(0.4), 0.01, contexts = data.frame(z = c(0, 1))),
+    successes = function() gp_bandit(x, kernel_se(0.2), policy = policy_ts(1), rewards = rewards_binary()),
+    failures = function() gp_bandit(x, kernel_se(0.2), policy = policy_ucb(width_constant(2)),
+                                    rewards = rewards_binary("probit", direction = "minimize"))
   )
   here <- list(context = function(t) c(sin(t), cos(t)), table = function(t) t %% 2)
   for (name in names(makes)) {
@@ -369,7 +372,7 @@ test_that("one query or reward per call of the core gives the same state as the 
         # (All arms are given as the eligible ones, and a table of rewards is checked by R.)
         z <- if (!is.null(here[[name]])) here[[name]](t)
         q <- if (quick || name == "box") b$suggest(context = z) else b$suggest(context = z, arms = 1:12)
-        reward <- sin(3 * t)
+        reward <- if (name %in% c("successes", "failures")) as.double(sin(3 * t) > 0) else sin(3 * t)
         if (t == 4) return(q)
         if (quick) b$observe(q$id, reward) else b$observe(data.frame(id = q$id, reward = reward))
         q
@@ -475,6 +478,15 @@ test_that("in such single calls, too, invalid values are errors, and a failing c
   expect_error(b$suggest(context = 1), "no contexts", class = "gpbandits_error")
   expect_identical(names(open$suggest(context = c(z = 1))), names(open$suggest(context = 1)))
   expect_identical(open$history()$z, c(0.5, 0.5, 1, 1))
+  # A missing integer is no number, also where a model is fitted and nothing is far from the prior mean.
+  fitted <- gp_bandit(1:5, kernel_se(1), 0.01, policy_ucb(width_constant(1)), refit = refit_every(10))
+  fitted$suggest()
+  expect_error(fitted$observe(1, NA_integer_), "reward", class = "gpbandits_error")
+  expect_error(fitted$observe(NA_integer_, 1), "id", class = "gpbandits_error")
+  successes <- gp_bandit(1:5, kernel_se(1), policy = policy_ts(1), rewards = rewards_binary())
+  successes$suggest()
+  for (bad in list(2, 0.5, -1, NA, NA_integer_)) expect_error(successes$observe(1, bad), "reward", class = "gpbandits_error")
+  expect_error(successes$observe(1, 1, noise_var = 0.1), "noise", class = "gpbandits_error")
   again <- gp_bandit(1:5, kernel_se(1), 0.01, policy_ucb(width_function(function(t) if (t > 2) stop("no") else 1)))
   again$suggest()
   again$suggest()

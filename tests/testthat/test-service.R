@@ -779,3 +779,19 @@ test_that("a service that cannot work is an error", {
   expect_output(print(service), "bandit service at")
   service$stop()
 })
+
+test_that("a request that its headers have not admitted is refused, whatever it claims", {
+  service <- list(token = "a secret of many letters", max_body = 100, doors = gpbandits:::service_doors())
+  request <- function(...) list2env(list(PATH_INFO = "/heartbeat", REQUEST_METHOD = "GET", HTTP_ADMITTED = "TRUE", ...))
+  stranger <- request()
+  expect_identical(gpbandits:::admit(service, stranger)$status, 401L)
+  expect_null(stranger$admitted)
+  expect_identical(gpbandits:::answer_request(service, stranger)$status, 401L)
+  large <- request(HTTP_AUTHORIZATION = "Bearer a secret of many letters", CONTENT_LENGTH = "101")
+  expect_identical(gpbandits:::admit(service, large)$status, 413L)
+  client <- request(HTTP_AUTHORIZATION = "Bearer a secret of many letters")
+  expect_null(gpbandits:::admit(service, client))
+  expect_identical(gpbandits:::answer_request(service, client)$status, 405L)             # (a GET of what takes POST)
+  client$PATH_INFO <- "/heart"
+  expect_identical(gpbandits:::answer_request(service, client)$status, 404L)
+})

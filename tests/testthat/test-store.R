@@ -527,3 +527,32 @@ test_that("a token of a query that a power failure has lost is an error, and a r
   again$observe(query$id, 2, token = query$token)
   expect_identical(again$history()$reward, c(1, 2))
 })
+
+test_that("the text of rows is that of R's own functions, to the bit", {
+  hex <- function(x) sprintf("%a", as.double(x) + 0)
+  numbers <- c(0, -0, 0.1, -1 / 3, 1e300, 5e-324, NA, NaN, Inf, -Inf, 12, 2^53)
+  n <- length(numbers)
+  kinds <- rep_len(c("query", "reward", "given", "fail"), n)
+  e <- list(number = seq_len(n), kind = kinds, query = rep_len(c(1L, NA, 100000L), n), reward = numbers, time = rev(numbers),
+            numbers = rep_len(c("", "0x1p+0 NA"), n), parameters = rep_len(c(NA, "{\"a\":1}", "H\u00e4fen"), n))
+  asks <- kinds %in% c("query", "given")
+  q <- list(arm = c(NA, 1:5), context = 0:5, action = rep_len(c("select", "explore"), 6), segment = rep(1L, 6),
+            mean = numbers[1:6], sd = numbers[3:8], width = numbers[7:12], numbers = rep_len(c("", "0x1p-1"), 6))
+  by_r <- function(q, e) {
+    text <- paste(e$number, e$kind, e$query, hex(e$reward), hex(e$time), e$numbers,
+                  ifelse(is.na(e$parameters), "", e$parameters), sep = "|")
+    text[asks] <- paste(text[asks], paste(q$arm, q$context, q$action, q$segment, hex(q$mean), hex(q$sd), hex(q$width),
+                                          q$numbers, sep = "|"), sep = "|")
+    text
+  }
+  expect_identical(gpbandits:::cpp_row_texts(q, e), by_r(q, e))
+  # As a database returns them: numbers for integers, and columns of NULLs.
+  from_database <- function(x) lapply(x, function(column) if (is.integer(column)) as.double(column) else column)
+  expect_identical(gpbandits:::cpp_row_texts(from_database(q), from_database(e)), by_r(from_database(q), from_database(e)))
+  empty <- replace(e, "reward", list(rep(NA, n)))
+  expect_identical(gpbandits:::cpp_row_texts(q, empty), by_r(q, empty))
+  columns <- list(rep_len(c(3L, NA), n), numbers)
+  expect_identical(gpbandits:::cpp_number_rows(columns, n), paste(sprintf("%d", columns[[1]]), sprintf("%a", numbers)))
+  expect_identical(gpbandits:::cpp_number_rows(list(), 2L), c("", ""))
+  expect_identical(gpbandits:::cpp_number_rows(list(numeric()), 0L), character())
+})

@@ -6,6 +6,7 @@ test_that("the line of a bar has the proportion, and the time left at the pace s
   expect_identical(line(4, 8, 2, 10, width = 4), "|==  |  50%  about 20 s left")
   expect_identical(line(8, 8, 2, 7, width = 4), "|====| 100%  7 s")
   expect_identical(line(9, 8, 2, 7, width = 4), "|====| 100%  7 s")
+  expect_identical(line(2, 8, 0, 10, "at most", width = 4), "|=   |  25%  at most 30 s left")
   expect_identical(nchar(bar_line(0, 8, 0, 0)), nchar(bar_line(8, 8, 0, 1e6)))    # a shorter line leaves nothing behind
   expect_identical(vapply(c(0, 99, 100, 5969, 5970, 47 * 3600, 48 * 3600), time_words, ""),
                    c("0 s", "99 s", "2 min", "99 min", "2 h", "47 h", "2 days"))
@@ -56,4 +57,42 @@ test_that("evaluations at fidelities, propensities and detectors report their st
   for (k in 1:4) bandit$observe(bandit$suggest()$id, k)
   expect_identical(sum(progress_amounts(bandit$history(draws = 5))), 4)
   expect_identical(sum(progress_amounts(calibrate_detector(1:12, sin(1:12), kernel_matern(2.5, 1), permutations = 19))), 19)
+})
+
+test_that("a fit to many rows reports how far it is, and is the same fit", {
+  set.seed(1)
+  x <- matrix(runif(640), 320)
+  y <- sin(5 * x[, 1]) + x[, 2]^2 + rnorm(320, sd = 0.1)
+  fit <- function(rows) gp_fit(x[rows, ], y[rows], kernel_matern(2.5, c(1, 1)), starts = 1, iterations = 8)
+  plain <- fit(1:320)
+  skip_if_not_installed("progressr")
+  amounts <- progress_amounts(found <- fit(1:320))
+  expect_identical(found$parameters, plain$parameters)
+  expect_gt(sum(amounts > 0), 3)
+  expect_identical(sum(amounts), 1000)
+  expect_length(progress_amounts(fit(1:200)), 0)                                  # takes no time
+  # A call that has a bar of its own steps shows those.
+  steps <- progress_amounts(with_bar(TRUE, 2, function(bar) for (k in 1:2) {
+    fit(1:320)
+    bar()
+  }))
+  expect_identical(steps, c(1, 1))
+})
+
+test_that("refits of every kind report to a bar, and an error or an interrupt there ends them", {
+  skip_if_not_installed("progressr")
+  set.seed(2)
+  x <- matrix(runif(620), 310)
+  y <- sin(5 * x[, 1]) + rnorm(310, sd = 0.1)
+  made <- function(...) {
+    bandit <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.5), policy = policy_ucb(width_constant(2)), ...)
+    bandit$add(x, reward = if (is.null(list(...)$rewards)) y else as.double(y > 0.5))
+    bandit
+  }
+  rule <- function(...) refit_every(400, starts = 1, iterations = 5, ...)
+  for (bandit in list(made(noise_var = 0.01, refit = rule()), made(noise_var = 0.01, refit = rule(average = 4)),
+                      made(rewards = rewards_binary(), refit = rule()))) {
+    amounts <- progress_amounts(bandit$posterior(c(0.5, 0.5)))
+    expect_identical(sum(amounts) %% 1000, 0)
+  }
 })

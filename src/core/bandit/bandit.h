@@ -7,9 +7,11 @@
 #include "bandit/outcome_model.h"
 #include "events/bandit_state.h"
 #include "events/repetition.h"
+#include "linalg/floors.h"
 #include "posteriors/joint_maxima.h"
 #include "scores/outcomes.h"
 
+#include <cmath>
 #include <optional>
 
 namespace gpb {
@@ -119,6 +121,12 @@ class Bandit final : private PointFacts {
   const Posterior& curved() const { return first().curved(); }
   // Are rewards anything other than measurements with Gaussian noise?
   bool has_likelihood() const { return model_state_.outcomes[0].likelihood != nullptr; }
+  // Is this number by itself an observation of a query? (False if only the caller can decide.)
+  bool is_reward(double value) const {
+    const OutcomeModelState& first = model_state_.outcomes[0];
+    if (!first.likelihood) return std::abs(value) <= kLargest;
+    return !first.compares && first.likelihood->is_reward(value);
+  }
   // The observations, with the fit of the sites if there is a likelihood.
   const Observations& known() const { return first().known(); }
   const Posterior& variance() const { return first().variance(); }

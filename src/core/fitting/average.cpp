@@ -406,8 +406,10 @@ class PartClimbs {
 
 }  // namespace
 
+Index most_searches_of_all(Index points, bool resumes) { return resumes || points > kMostExact ? 1 : kMostClimbed; }
+
 ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Measurements& measurements,
-                            bool fit_mean, const AverageProblem& problem, const Fit::Minimizers& minimizers,
+                            bool fit_mean, const AverageProblem& problem, const FitMinimizers& minimizers,
                             Index max_iterations) {
   AverageProblem own = problem;
   // (The average includes the scale, which is therefore not profiled.)
@@ -417,7 +419,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
   if (many) own.models = (own.models * kFewPoints + points - 1) / points;
   // If there are many points, a subset is enough to find the modes.
   const Measurements some = all ? Measurements{} : part_of(measurements);
-  PartClimbs part(some, fit_mean, own.fit, minimizers, max_iterations);
+  PartClimbs part(some, fit_mean, own.fit, minimizers.usual, max_iterations);
   Averagers averagers;
   VectorXd first_end;
   Index evaluations = 0;
@@ -433,7 +435,8 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     const bool from_start = all || starts.empty() || (resumes && kernels.size() == 1);
     const VectorXd at = from_start ? own.fit.start : resumes ? starts.back() : part.at();
     averagers.push_back(std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, at),
-                                                   one.log_prior, fit_mean, own, minimizers, max_iterations,
+                                                   one.log_prior, fit_mean, own,
+                                                   many ? minimizers.of_all : minimizers.usual, max_iterations,
                                                    many ? tolerance_of_many(points) : kTolerance));
     Averager& averager = *averagers.back();
     if (all) {
@@ -443,7 +446,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
       averager.local_search({at});
     } else if (!ends.empty()) {
       const double reach = kHopeless * static_cast<double>(points) / static_cast<double>(kFewPoints);
-      const Index count = points > kMostExact ? 1 : kMostClimbed;
+      const Index count = most_searches_of_all(points, false);
       averager.local_search(many ? likeliest(averager.fit(), ends, reach, count) : ends);
     }
     if (is_first) first_end = averager.fit().best().parameters;

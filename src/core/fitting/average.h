@@ -44,8 +44,10 @@ struct ModelAverage {
 //   (4) At most `problem.models` of the points are chosen, evenly by weight.
 // With many observed points, there are fewer local searches and fewer weighted points.
 ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Measurements& measurements,
-                            bool fit_mean, const AverageProblem& problem, const Fit::Minimizers& minimizers,
+                            bool fit_mean, const AverageProblem& problem, const FitMinimizers& minimizers,
                             Index max_iterations);
+// The largest number of local searches of each kernel that use all of many points.
+Index most_searches_of_all(Index points, bool resumes);
 
 }  // namespace gpb
 

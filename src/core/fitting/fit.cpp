@@ -304,13 +304,13 @@ std::vector<VectorXd> ends_by_some(const Kernel& kernel, const Measurements& som
 }
 
 FitResult fit_many(const Kernel& kernel, const Measurements& measurements, bool fit_mean, const FitProblem& problem,
-                   const Fit::Minimizers& minimizers, Index max_iterations) {
+                   const FitMinimizers& minimizers, Index max_iterations) {
   std::vector<VectorXd> ends = {problem.start};
   if (!problem.resumes) {
-    ends = ends_by_some(kernel, part_of(measurements), fit_mean, problem, minimizers, max_iterations);
+    ends = ends_by_some(kernel, part_of(measurements), fit_mean, problem, minimizers.usual, max_iterations);
   }
   const auto likelihood = likelihood_of_all(kernel, measurements, fit_mean, ends[0]);
-  Fit fit(*likelihood, problem, minimizers, max_iterations, tolerance_of_many(count_points(measurements.X)));
+  Fit fit(*likelihood, problem, minimizers.of_all, max_iterations, tolerance_of_many(count_points(measurements.X)));
   if (problem.resumes) fit.resume();
   else fit.finish({ends.begin() + 1, ends.end()});
   FitResult result = fit.best();
@@ -323,18 +323,18 @@ FitResult fit_many(const Kernel& kernel, const Measurements& measurements, bool 
 }  // namespace
 
 FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements, bool fit_mean,
-                         const FitProblem& problem, const Fit::Minimizers& minimizers,
+                         const FitProblem& problem, const FitMinimizers& minimizers,
                          Index max_iterations) {
   const Index points = count_points(measurements.X);
   if (points > kFewPoints) return fit_many(kernel, measurements, fit_mean, problem, minimizers, max_iterations);
   MarginalLikelihood likelihood(kernel, measurements, fit_mean);
-  Fit fit(likelihood, problem, minimizers, max_iterations);
+  Fit fit(likelihood, problem, minimizers.usual, max_iterations);
   const std::vector<Index> rows = some_rows(measurements.X.rows());
   if (static_cast<Index>(rows.size()) == measurements.X.rows()) {
     fit.explore();
   } else {
     MarginalLikelihood part(kernel, some_of(measurements, rows), fit_mean);
-    fit.finish(Fit(part, problem, minimizers, max_iterations).explore());
+    fit.finish(Fit(part, problem, minimizers.usual, max_iterations).explore());
   }
   FitResult result = fit.best();
   result.evaluations = likelihood.evaluations();

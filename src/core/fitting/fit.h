@@ -52,7 +52,7 @@ struct FitResult {
 // variance 1, and the last one is log(noise / variance).
 class Fit {
  public:
-  // A minimiser that stops when an iteration gains less than the tolerance.
+  // Makes a minimiser that stops when an iteration gains less than the tolerance.
   using Minimizers = std::function<BoxMinimizer(double tolerance)>;
 
   // tolerance: a smaller gain in log-likelihood ends a local search.
@@ -129,9 +129,15 @@ Measurements part_of(const Measurements& measurements);
 std::vector<Index> spread_rows(Index n, Index wanted);
 Measurements some_of(const Measurements& measurements, const std::vector<Index>& rows);
 
+// The minimisers of a fit. If there are many points, the last searches use `of_all` (one search of fit_parameters();
+// for the number of average_models() see average.h). A caller can report their progress.
+struct FitMinimizers {
+  Fit::Minimizers usual, of_all;
+};
+
 // The whole fit. If there are many points, the search for the best mode uses a subset.
 FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements, bool fit_mean,
-                         const FitProblem& problem, const Fit::Minimizers& minimizers,
+                         const FitProblem& problem, const FitMinimizers& minimizers,
                          Index max_iterations);
 
 }  // namespace gpb

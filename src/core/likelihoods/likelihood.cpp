@@ -56,6 +56,7 @@ namespace {
 // Data: k and n - k.
 class Binary : public Likelihood {
  public:
+  bool is_reward(double value) const override { return value == 0.0 || value == 1.0; }
   void pool(double value, double size, double weight, Data& data) const override {
     if (!(value >= 0.0 && value <= size)) {
       throw_invalid("a number of successes must be between 0 and that of trials");
@@ -68,10 +69,12 @@ class Binary : public Likelihood {
 
 class Logit : public Binary {
  public:
+  // (To the bit: softplus(-f) and softplus(f), logistic(f) and logistic(-f). Fits spend most of their time here.)
   Slope at(double f, const Data& data) const override {
-    const double n = data[0] + data[1], p = logistic(f), q = logistic(-f);
-    return {-data[0] * softplus(-f) - data[1] * softplus(f), data[0] * q - data[1] * p, -n * p * q,
-            -n * p * q * (q - p)};
+    const double e = std::exp(-std::abs(f)), beyond = std::log1p(e), near = 1.0 / (1.0 + e), far = e / (1.0 + e);
+    const double n = data[0] + data[1], p = f >= 0.0 ? near : far, q = f <= 0.0 ? near : far;
+    return {-data[0] * (std::max(-f, 0.0) + beyond) - data[1] * (std::max(f, 0.0) + beyond),
+            data[0] * q - data[1] * p, -n * p * q, -n * p * q * (q - p)};
   }
   double expected_weight(double f) const override { return logistic(f) * logistic(-f); }
   double least_curvature(double f, double lower, double upper, const Data& data) const override {
@@ -82,6 +85,7 @@ class Logit : public Binary {
 // Rankings: for two points they are logistic comparisons.
 class Ranked final : public Logit {
  public:
+  bool is_reward(double) const override { return false; }
   bool ranks() const override { return true; }
 };
 

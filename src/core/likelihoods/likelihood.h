@@ -25,6 +25,8 @@ class Likelihood {
   // Pooled rewards: sums if these are sufficient.
   using Data = std::vector<double>;
   virtual ~Likelihood() = default;
+  // Is this number a reward of size 1? (False if only the caller can decide.)
+  virtual bool is_reward(double) const { return false; }
   // Adds one reward; its likelihood is raised to the power `weight`.
   virtual void pool(double value, double size, double weight, Data& data) const = 0;
   virtual Slope at(double f, const Data& data) const = 0;

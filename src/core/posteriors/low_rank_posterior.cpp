@@ -297,37 +297,42 @@ void LowRankPosterior::add(const Points& X, const VectorXd& y, const VectorXd& n
   rebuild();
 }
 
-// Removes rows without observations and recomputes the sums.
+// Removes rows without observations and recomputes the sums. (Without such rows nothing is renumbered, because hashing
+// all points again takes as long as a fit to them.)
 void LowRankPosterior::rebuild_statistics() {
   forget_reference();
-  std::vector<Index> renumbered(static_cast<std::size_t>(rows_), -1);
-  Index kept = 0;
-  for (Index row = 0; row < rows_; ++row) {
-    const auto k = static_cast<std::size_t>(row);
-    if (count_[k] == 0) continue;
-    renumbered[k] = kept;
-    points_.row(kept) = points_.row(row);
-    features_.row(kept) = features_.row(row);
-    variance_[kept] = variance_[row];
-    residual_[kept] = residual_[row];
-    resolution_[kept] = resolution_[row];
-    count_[static_cast<std::size_t>(kept)] = count_[k];
-    in_basis_[static_cast<std::size_t>(kept)] = in_basis_[k];
-    ++kept;
-  }
-  rows_ = kept;
   dead_rows_ = 0;
-  count_.resize(static_cast<std::size_t>(kept));
-  in_basis_.resize(static_cast<std::size_t>(kept));
-  row_by_hash_.clear();
-  for (Index row = 0; row < rows_; ++row) {
-    row_by_hash_.emplace(hash_of(points_.row(row).transpose()), row);
+  if (std::find(count_.begin(), count_.end(), 0) != count_.end()) {
+    std::vector<Index> renumbered(static_cast<std::size_t>(rows_), -1);
+    Index kept = 0;
+    for (Index row = 0; row < rows_; ++row) {
+      const auto k = static_cast<std::size_t>(row);
+      if (count_[k] == 0) continue;
+      renumbered[k] = kept;
+      points_.row(kept) = points_.row(row);
+      features_.row(kept) = features_.row(row);
+      variance_[kept] = variance_[row];
+      residual_[kept] = residual_[row];
+      resolution_[kept] = resolution_[row];
+      count_[static_cast<std::size_t>(kept)] = count_[k];
+      in_basis_[static_cast<std::size_t>(kept)] = in_basis_[k];
+      ++kept;
+    }
+    rows_ = kept;
+    count_.resize(static_cast<std::size_t>(kept));
+    in_basis_.resize(static_cast<std::size_t>(kept));
+    row_by_hash_.clear();
+    for (Index row = 0; row < rows_; ++row) {
+      row_by_hash_.emplace(hash_of(points_.row(row).transpose()), row);
+    }
+    for (Observation& o : observations_) {
+      if (o.row >= 0) o.row = renumbered[static_cast<std::size_t>(o.row)];
+    }
   }
   weight_.setZero();
   weighted_.setZero();
   squares_ = 0.0;
-  for (Observation& o : observations_) {
-    if (o.row >= 0) o.row = renumbered[static_cast<std::size_t>(o.row)];
+  for (const Observation& o : observations_) {
     if (!o.known) continue;
     weight_[o.row] += 1.0 / o.noise_scale;
     weighted_[o.row] += o.y / o.noise_scale;
