@@ -56,6 +56,8 @@ start <- function(name) {
   server$end <- function() {
     hang_up(server)
     file.create(file.path(home, "end"))
+    # (The folder goes with this process: a server that has not seen the file would run for ever.)
+    for (k in 1:200) if (dir.exists(file.path("/proc", server$pid))) Sys.sleep(0.1) else break
   }
   server
 }

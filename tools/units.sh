@@ -29,7 +29,7 @@ unit_of() {
 }
 
 # Units that the compiler makes small rather than fast (src/small.h). Lives on arms, in boxes and in mixed spaces, and
-# fits spent 3% of their time in them at the most (`perf`). Files of these folders that took more are in `loops`.
+# fits spent at most 5% of their time in them, mostly 3% (`perf`). Files of these folders that took more are in `loops`.
 small="bandit base events fitting spaces spaces_mixed widths"
 
 new=$(mktemp -d)

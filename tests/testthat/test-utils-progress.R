@@ -79,7 +79,7 @@ test_that("a fit to many rows reports how far it is, and is the same fit", {
   expect_identical(steps, c(1, 1))
 })
 
-test_that("refits of every kind report to a bar, and an error or an interrupt there ends them", {
+test_that("refits of every kind report to a bar, and an error there ends them and leaves the bandit unchanged", {
   skip_if_not_installed("progressr")
   set.seed(2)
   x <- matrix(runif(620), 310)
@@ -89,10 +89,21 @@ test_that("refits of every kind report to a bar, and an error or an interrupt th
     bandit$add(x, reward = if (is.null(list(...)$rewards)) y else as.double(y > 0.5))
     bandit
   }
-  rule <- function(...) refit_every(400, starts = 1, iterations = 5, ...)
-  for (bandit in list(made(noise_var = 0.01, refit = rule()), made(noise_var = 0.01, refit = rule(average = 4)),
-                      made(rewards = rewards_binary(), refit = rule()))) {
-    amounts <- progress_amounts(bandit$posterior(c(0.5, 0.5)))
-    expect_identical(sum(amounts) %% 1000, 0)
+  rule <- function(...) refit_every(300, starts = 1, iterations = 5, ...)
+  makers <- list(function() made(noise_var = 0.01, refit = rule()), function() made(noise_var = 0.01, refit = rule(average = 4)),
+                 function() made(rewards = rewards_binary(), refit = rule()))
+  for (make in makers) {
+    reported <- make()
+    amounts <- progress_amounts(query <- reported$suggest())
+    expect_identical(sum(amounts), 1000)
+    expect_gt(sum(amounts > 0), 3)
+    struck <- make()
+    before <- struck$history()
+    handler <- progressr::make_progression_handler("strike", enable = TRUE, interval = 0, reporter = list(
+      update = function(config, state, progression, ...) if (isTRUE(progression$amount > 0)) stop("struck")))
+    expect_error(progressr::with_progress(struck$suggest(), handlers = handler, enable = TRUE), "struck")
+    expect_length(struck$refits, 0)
+    expect_identical(struck$history(), before)
+    expect_identical(struck$suggest(), query)
   }
 })
