@@ -129,7 +129,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
   check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, prior_optimum, workers, time_limit)
-  check_alone_with_fidelity(fidelity, list(initial_design = initial_design))
+  check_alone_with_fidelity(fidelity, list(initial_design = initial_design, contexts = dots$bandit$contexts))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   campaigns <- check_transfer(transfer, domain)
   check_transfer_alone(transfer, list(limits = limits, outcomes = outcomes, race = race, fidelity = fidelity))
@@ -142,8 +142,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
-  settings <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, contexts = cheaper,
-                   transfer = !is.null(transfer), context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
+  settings <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, transfer = !is.null(transfer))
+  if (!is.null(fidelity)) settings[c("contexts", "context_sides")] <- list(cheaper, stats::setNames(1, cheaper))
   bandit <- do.call("scaled_bandit", c(settings, dots$bandit), quote = TRUE)
   check_outside_is_data(as.environment(bandit), known$outside)
   if (!is.null(campaigns)) {

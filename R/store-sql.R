@@ -195,10 +195,12 @@ stop_store <- function(..., again = TRUE, parent = NULL) {
 plain_database <- list(
   prepare = function(con, connection) NULL,
   read = function(connection, text) {
+    force(text)
     con <- live_connection(connection)
     suppressWarnings(DBI::dbGetQuery(con, text))
   },
   write = function(connection, text) {
+    force(text)
     con <- live_connection(connection)
     DBI::dbExecute(con, text)
   },
@@ -211,7 +213,10 @@ plain_database <- list(
     con <- live_connection(connection)
     DBI::dbExecute(con, "COMMIT", immediate = TRUE)
   },
-  rollback = function(con) DBI::dbExecute(con, "ROLLBACK", immediate = TRUE),
+  rollback = function(con) {
+    force(con)
+    DBI::dbExecute(con, "ROLLBACK", immediate = TRUE)
+  },
   at_once = function(connection, change, done) NULL,
   session = function(con) NULL,
   quote = function(x) paste0("'", gsub("'", "''", x, fixed = TRUE), "'"),

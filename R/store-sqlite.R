@@ -41,8 +41,8 @@ prepare_sqlite <- function(con, connection) {
     stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
                   "one that supports write-ahead logging (a file on a local disk)")
   }
-  level <- if (connection$durable) "FULL" else "NORMAL"
-  sqlite_patiently(DBI::dbExecute(con, paste("PRAGMA synchronous =", level)))
+  durability <- paste("PRAGMA synchronous =", if (connection$durable) "FULL" else "NORMAL")
+  sqlite_patiently(DBI::dbExecute(con, durability))
   sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"))
   for (statement in at_once_statements()) sqlite_patiently(DBI::dbExecute(con, statement))
   NULL
@@ -78,6 +78,7 @@ read_sqlite <- function(connection, text) {
 }
 
 write_sqlite <- function(connection, text) {
+  force(text)
   con <- live_connection(connection)
   if (connection$inside) DBI::dbExecute(con, text, immediate = TRUE)
   else sqlite_in_turn(connection, function() DBI::dbExecute(con, text))
@@ -160,6 +161,8 @@ at_once_sqlite <- function(connection, change, done) {
 # (A user's connection is kept free for the user's statements.)
 run_prepared <- function(connection, con, text, values) {
   force(con)                                          # (which may open the connection)
+  force(text)
+  force(values)
   guard <- connection$guard
   if (is.null(guard)) return(DBI::dbExecute(con, text, params = values))
   ready <- FALSE

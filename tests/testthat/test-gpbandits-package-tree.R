@@ -7,7 +7,7 @@ test_that("the build has each source file once", {
   in_core <- startsWith(files, "core/")
   units <- grep("^units/", files, value = TRUE)
   joined <- unlist(lapply(file.path(sources, units), function(unit) {
-    lines <- grep("^#include", readLines(unit), value = TRUE)
+    lines <- setdiff(grep("^#include", readLines(unit), value = TRUE), "#include \"../small.h\"")
     sub("^#include \"(.*)\"$", "core/\\1", lines)
   }))
   expect_identical(sort(joined), sort(files[in_core]))

@@ -321,6 +321,8 @@ test_that("contexts work: listed, open, over boxes, arms and search spaces", {
   expect_error(b$suggest(), "`context`", class = "gpbandits_error")
   expect_error(auto_bandit(list(x = c(0, 1)), seen, contexts = "machine"), "`data`.*machine", class = "gpbandits_error")
   expect_error(maximize_bandit(function(p) p, list(x = c(0, 1)), 5, contexts = 1), "`contexts`", class = "gpbandits_error")
+  expect_error(maximize_bandit(function(p, z) p, list(x = c(0, 1)), 5, contexts = 1, fidelity = c(1, 10)), "`contexts`",
+               class = "gpbandits_error")
 })
 
 test_that("the history of a bandit starts another, whatever the status of its queries", {

@@ -35,6 +35,20 @@ test_that("each registered database has the required functions, and a place wher
   }
 })
 
+test_that("an error in the computation of a statement, such as a time limit, is raised as it is", {
+  on_databases(function(place) {
+    connection <- open_table(place)
+    limit <- simpleError("reached elapsed time limit")
+    text <- function() stop(limit)
+    operation <- function(name) gpbandits:::of_database(connection, name)
+    expect_identical(tryCatch(operation("begin")(connection, text(), 1), error = identity), limit)
+    try(operation("rollback")(gpbandits:::live_connection(connection)), silent = TRUE)
+    for (name in c("read", "write")) {
+      expect_identical(tryCatch(operation(name)(connection, text()), error = identity), limit, info = paste(place$kind, name))
+    }
+  })
+})
+
 test_that("numbers and texts are returned exactly, within the transaction and on another connection", {
   on_databases(function(place) {
     connection <- open_table(place)
