@@ -142,9 +142,9 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
-  settings <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, transfer = !is.null(transfer))
-  if (!is.null(fidelity)) settings[c("contexts", "context_sides")] <- list(cheaper, stats::setNames(1, cheaper))
-  bandit <- do.call("scaled_bandit", c(settings, dots$bandit), quote = TRUE)
+  asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, transfer = !is.null(transfer))
+  if (!is.null(fidelity)) asked[c("contexts", "context_sides")] <- list(cheaper, stats::setNames(1, cheaper))
+  bandit <- do.call("scaled_bandit", c(asked, dots$bandit), quote = TRUE)
   check_outside_is_data(as.environment(bandit), known$outside)
   if (!is.null(campaigns)) {
     start_transfer(as.environment(bandit), campaigns)
