@@ -1,6 +1,8 @@
 // Functions of many_arm_space.h: very many arms without contexts. Uses posteriors/.
 #include "spaces/many_arm_space.h"
 
+#include "spaces/arm_space.h"
+
 namespace gpb {
 
 namespace {

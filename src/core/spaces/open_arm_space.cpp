@@ -2,6 +2,7 @@
 #include "spaces/open_arm_space.h"
 
 #include "kernels/splits.h"
+#include "spaces/arm_space.h"
 
 #include <algorithm>
 #include <cmath>
