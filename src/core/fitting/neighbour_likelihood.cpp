@@ -66,8 +66,8 @@ void halve(const Nearness& near, Rows rows, Index most, std::vector<Rows>& out) 
   const VectorXd to_one = near(rows[static_cast<std::size_t>(one)], rows, points);
   to_one.minCoeff(&other);
   const VectorXd side = to_one - near(rows[static_cast<std::size_t>(other)], rows, points);
-  std::vector<std::pair<double, Index>> ranked;
-  for (std::size_t k = 0; k < rows.size(); ++k) ranked.emplace_back(side[static_cast<Index>(k)], rows[k]);
+  std::vector<std::pair<double, Index>> ranked(rows.size());
+  for (std::size_t k = 0; k < rows.size(); ++k) ranked[k] = {side[static_cast<Index>(k)], rows[k]};
   const auto middle = ranked.begin() + static_cast<std::ptrdiff_t>(ranked.size() / 2);
   std::nth_element(ranked.begin(), middle, ranked.end());
   Rows left, right;
