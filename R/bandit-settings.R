@@ -183,6 +183,7 @@ configs_in_time <- function(config, refits) {
 }
 
 subset_contexts <- function(contexts, rows) {
+  if (identical(as.integer(rows), seq_along(contexts$row))) return(contexts)
   c(list(row = contexts$row[rows], values = contexts$values[rows, , drop = FALSE]),
     contexts[intersect(c("eligible", "fixed"), names(contexts))])
 }

@@ -15,8 +15,7 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
   n <- check_count(n, upper = 1e6)
   if (!is.null(worker)) worker <- check_string(worker)
   if (!is.null(lease)) lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
-  contexts <- contexts_for(bandit, context, n)
-  if (!is.null(arms) || !is.null(fixed)) contexts <- with_fixed(with_arms(contexts, bandit, arms), bandit, fixed)
+  contexts <- with_fixed(with_arms(contexts_for(bandit, context, n), bandit, arms), bandit, fixed)
   if (!is.null(time) && goes_by_clock(bandit$config)) {
     stop_unused("time", "a store uses the clock of its server")
   }
@@ -54,14 +53,13 @@ lease_queries <- function(bandit, n, contexts, worker, seconds, visitor = FALSE)
   log <- bandit$journal
   earlier <- if (length(log$leases$query)) earlier_queries(bandit, n, contexts, worker, seconds)
   calls <- vapply(earlier, `[[`, 0L, "call")
-  rest <- if (length(calls)) setdiff(seq_len(n), calls) else seq_len(n)
+  rest <- setdiff(seq_len(n), calls)
   left <- length(rest)
   budget <- suppressWarnings(as.double(log$head$budget))
   # (The number of leases cannot exceed the number of queries, so they are counted only near the end of the budget.)
   if (isTRUE(left > budget - log$head$queries)) left <- max(0, min(left, budget - leased_queries(log)))
   rest <- rest[seq_len(left)]
-  fresh <- give_leases(log, ask_new(bandit, if (left < n) subset_contexts(contexts, rest) else contexts), worker,
-                       seconds, visitor)
+  fresh <- give_leases(log, ask_new(bandit, subset_contexts(contexts, rest)), worker, seconds, visitor)
   leased_frame(bandit, c(earlier, fresh)[order(c(calls, rest))])
 }
 
@@ -143,9 +141,8 @@ ask_new <- function(bandit, contexts) {
   first <- table_size(bandit$queries)
   ids <- first + seq_along(contexts$row)
   write_together(bandit, for (id in ids) {
-    here <- if (length(ids) == 1) contexts else subset_contexts(contexts, id - first)
     time <- clock_times(bandit, store_time(bandit), 1, latest_time(bandit), "the latest time so far")
-    with_stream(query_stream(bandit$journal, id), ask_queries(bandit, 1, here, time))
+    with_stream(query_stream(bandit$journal, id), ask_queries(bandit, 1, subset_contexts(contexts, id - first), time))
   })
   ids
 }
@@ -159,7 +156,7 @@ leased_queries <- function(log) {
 # Leases of some queries. The result is the input of leased_frame().
 give_leases <- function(log, ids, worker, seconds, visitor = FALSE, attempt = 1L) {
   if (length(ids) == 0) return(list())
-  tokens <- if (length(ids) == 1) random_token() else vapply(ids, function(id) random_token(), "")
+  tokens <- vapply(ids, function(id) random_token(), "")
   state <- if (is.null(seconds)) "kept" else if (visitor) "shown" else "open"
   write_part(log, list(leases = list(query = as.integer(ids), attempt = attempt, token = tokens, state = state,
                                      worker = or_else(worker, NA_character_), seconds = lease_seconds(seconds))))
@@ -184,7 +181,7 @@ end_leases <- function(log, ids, state, reason = NULL) {
 
 # The queries in the form of $suggest(), with their tokens.
 leased_frame <- function(bandit, leases) {
-  column <- function(name) if (length(leases) == 1) leases[[1]][[name]] else unlist(lapply(leases, `[[`, name))
+  column <- function(name) unlist(lapply(leases, `[[`, name))
   columns <- unclass(query_frame(bandit, as.integer(column("query"))))
   attr(columns, "row.names") <- NULL
   ours <- list(token = as.character(column("token")), attempt = as.integer(column("attempt")))

@@ -9,10 +9,9 @@
 prepare_postgres <- function(con, connection) {
   settings <- c(client_min_messages = "error", tcp_keepalives_idle = "30", tcp_keepalives_interval = "10",
                 tcp_keepalives_count = "3", tcp_user_timeout = "60000")
-  text <- paste0("SELECT set_config(p.name, s.value, false) FROM (VALUES ",
-                 paste0("('", names(settings), "', '", settings, "')", collapse = ", "),
-                 ") AS s (name, value) JOIN pg_settings p ON p.name = s.name")
-  DBI::dbGetQuery(con, text, immediate = TRUE)
+  postgres_message(con, paste0("SELECT set_config(p.name, s.value, false) FROM (VALUES ",
+                               paste0("('", names(settings), "', '", settings, "')", collapse = ", "),
+                               ") AS s (name, value) JOIN pg_settings p ON p.name = s.name"))
   if (is.null(connection$connect)) point_of(con)
 }
 
@@ -22,10 +21,8 @@ session_of <- function(con) as.double(or_else(unless_it_fails(DBI::dbGetInfo(con
 
 # The database, user and search path that determine which tables are used.
 point_of <- function(con) {
-  force(con)
-  text <- paste("SELECT current_database() AS base, current_user::text AS person,",
-                "current_setting('search_path') AS path")
-  as.list(DBI::dbGetQuery(con, text, immediate = TRUE))
+  as.list(postgres_message(con, paste("SELECT current_database() AS base, current_user::text AS person,",
+                                      "current_setting('search_path') AS path")))
 }
 
 # The first statements of a message to PostgreSQL: limits of the time to wait for other transactions, and of the time of
@@ -46,11 +43,7 @@ idle_limit <- function(connection) {
 }
 
 # One message of one or several statements. (DBI expects a single statement, and warns.)
-postgres_message <- function(con, text) {
-  force(con)
-  force(text)
-  suppressWarnings(DBI::dbGetQuery(con, text, immediate = TRUE))
-}
+postgres_message <- function(con, text) dbi_rows(con, text, immediate = TRUE)
 
 # Each statement must see the state at the time of the lock, whatever the server's default isolation level. The result
 # of the query has one more column, with the number of the transaction, for commit_postgres().

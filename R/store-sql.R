@@ -189,34 +189,32 @@ stop_store <- function(..., again = TRUE, parent = NULL) {
 
 # ---- statements ---------------------------------------------------------------
 
-# (Statements and connections are evaluated before the call of a generic of DBI. R rewords errors in arguments that
-# select a method, including time limits. If a column begins with NULLs, the driver warns about later values. The
-# callers check the types.)
+# These evaluate connection and statement before the call of a generic of DBI: R rewords errors in arguments that select
+# a method, including time limits. (If a column begins with NULLs, the driver warns about later values. The callers
+# check the types.)
+dbi_rows <- function(con, text, ...) {
+  force(con)
+  force(text)
+  suppressWarnings(DBI::dbGetQuery(con, text, ...))
+}
+
+dbi_change <- function(con, text, ...) {
+  force(con)
+  force(text)
+  DBI::dbExecute(con, text, ...)
+}
+
 plain_database <- list(
   prepare = function(con, connection) NULL,
-  read = function(connection, text) {
-    force(text)
-    con <- live_connection(connection)
-    suppressWarnings(DBI::dbGetQuery(con, text))
-  },
-  write = function(connection, text) {
-    force(text)
-    con <- live_connection(connection)
-    DBI::dbExecute(con, text)
-  },
+  read = function(connection, text) dbi_rows(live_connection(connection), text),
+  write = function(connection, text) dbi_change(live_connection(connection), text),
   insert = function(connection, table, columns) {
     rows <- do.call(paste, c(lapply(unname(columns), sql_literal, connection = connection), sep = ", "))
     sql_run(connection, "INSERT INTO ", table, " (", paste(names(columns), collapse = ", "), ") VALUES (",
             paste(rows, collapse = "), ("), ")")
   },
-  commit = function(connection) {
-    con <- live_connection(connection)
-    DBI::dbExecute(con, "COMMIT", immediate = TRUE)
-  },
-  rollback = function(con) {
-    force(con)
-    DBI::dbExecute(con, "ROLLBACK", immediate = TRUE)
-  },
+  commit = function(connection) dbi_change(live_connection(connection), "COMMIT", immediate = TRUE),
+  rollback = function(con) dbi_change(con, "ROLLBACK", immediate = TRUE),
   at_once = function(connection, change, done) NULL,
   session = function(con) NULL,
   quote = function(x) paste0("'", gsub("'", "''", x, fixed = TRUE), "'"),

@@ -35,16 +35,16 @@ check_not_inherited <- function(con) {
 
 prepare_sqlite <- function(con, connection) {
   check_not_inherited(con)
-  DBI::dbGetQuery(con, "PRAGMA busy_timeout = 100")
-  mode <- sqlite_patiently(DBI::dbGetQuery(con, "PRAGMA journal_mode = WAL")[[1]])
+  dbi_rows(con, "PRAGMA busy_timeout = 100")
+  mode <- sqlite_patiently(dbi_rows(con, "PRAGMA journal_mode = WAL")[[1]])
   if (!mode %in% c("wal", "memory")) {
     stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
                   "one that supports write-ahead logging (a file on a local disk)")
   }
-  durability <- paste("PRAGMA synchronous =", if (connection$durable) "FULL" else "NORMAL")
-  sqlite_patiently(DBI::dbExecute(con, durability))
-  sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"))
-  for (statement in at_once_statements()) sqlite_patiently(DBI::dbExecute(con, statement))
+  level <- if (connection$durable) "FULL" else "NORMAL"
+  sqlite_patiently(dbi_change(con, paste("PRAGMA synchronous =", level)))
+  sqlite_patiently(dbi_change(con, "PRAGMA foreign_keys = ON"))
+  for (statement in at_once_statements()) sqlite_patiently(dbi_change(con, statement))
   NULL
 }
 
@@ -67,7 +67,7 @@ check_local_disk <- function(path, mounts = "/proc/mounts") {
 # Begins a transaction. It locks the file.
 begin_sqlite <- function(connection, rows, bandit) {
   con <- live_connection(connection)
-  sqlite_in_turn(connection, function() DBI::dbExecute(con, "BEGIN IMMEDIATE"))
+  sqlite_in_turn(connection, function() dbi_change(con, "BEGIN IMMEDIATE"))
   plain_database$read(connection, rows)
 }
 
@@ -78,17 +78,16 @@ read_sqlite <- function(connection, text) {
 }
 
 write_sqlite <- function(connection, text) {
-  force(text)
   con <- live_connection(connection)
-  if (connection$inside) DBI::dbExecute(con, text, immediate = TRUE)
-  else sqlite_in_turn(connection, function() DBI::dbExecute(con, text))
+  if (connection$inside) dbi_change(con, text, immediate = TRUE)
+  else sqlite_in_turn(connection, function() dbi_change(con, text))
 }
 
 insert_sqlite <- function(connection, table, columns) {
   con <- live_connection(connection)
   text <- sprintf("INSERT INTO %s (%s) VALUES (%s)", table, paste(names(columns), collapse = ", "),
                   paste(rep("?", length(columns)), collapse = ", "))
-  DBI::dbExecute(con, text, params = unname(columns))
+  dbi_change(con, text, params = unname(columns))
 }
 
 # ---- a change by one statement -------------------------------------------------
@@ -164,7 +163,7 @@ run_prepared <- function(connection, con, text, values) {
   force(text)
   force(values)
   guard <- connection$guard
-  if (is.null(guard)) return(DBI::dbExecute(con, text, params = values))
+  if (is.null(guard)) return(dbi_change(con, text, params = values))
   ready <- FALSE
   on.exit(if (!ready) end_prepared(connection))
   if (is.null(guard$prepared)) guard$prepared <- DBI::dbSendStatement(con, text)

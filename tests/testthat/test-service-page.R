@@ -27,6 +27,15 @@ page_of <- function(place, token = page_token, test = parent.frame()) {
   list(browser = browser, service = service)
 }
 
+# The page of a bandit in a store with this number of open queries.
+page_with_queries <- function(count, test = parent.frame()) {
+  skip_without_page()
+  place <- sqlite_location()
+  bandit <- gp_ucb(list(x = c(0, 1)), kernel_se(0.3), 0.01, width = width_constant(2), store = store_at(place, seed = 1))
+  bandit$suggest(count)
+  list(bandit = bandit, browser = page_of(place, test = test)$browser)
+}
+
 at_end <- function(frame, end) do.call(on.exit, list(as.call(list(end)), add = TRUE), envir = frame)
 
 enter_result <- function(browser, id, text) {
@@ -406,11 +415,9 @@ test_that("several outcomes have a field each, filled in as they arrive", {
 })
 
 test_that("entries stay when others save results, and the user is informed if a query is gone", {
-  skip_without_page()
-  place <- sqlite_location()
-  bandit <- gp_ucb(list(x = c(0, 1)), kernel_se(0.3), 0.01, width = width_constant(2), store = store_at(place, seed = 1))
-  bandit$suggest(5)
-  browser <- page_of(place)$browser
+  page <- page_with_queries(5)
+  bandit <- page$bandit
+  browser <- page$browser
   wait_for_status(browser, "Open: 5")
   type_into(browser, "result-2-reward", "0.25")
   type_into(browser, "result-3-reward", "0.35")
@@ -461,11 +468,9 @@ test_that("entries stay when others save results, and the user is informed if a 
 })
 
 test_that("the numbers of open and known experiments follow what others do, and other messages stay", {
-  skip_without_page()
-  place <- sqlite_location()
-  bandit <- gp_ucb(list(x = c(0, 1)), kernel_se(0.3), 0.01, width = width_constant(2), store = store_at(place, seed = 1))
-  bandit$suggest(4)
-  browser <- page_of(place)$browser
+  page <- page_with_queries(4)
+  bandit <- page$bandit
+  browser <- page$browser
   wait_for_status(browser, "Open: 4 experiments. Known: 0.")
   bandit$observe(2, 0.5)
   look_again(browser)
