@@ -133,12 +133,17 @@ test_that("several inputs, boxes and contexts work, and invalid settings are err
 
 test_that("settings that contain functions are written to a journal only with trust, and the run resumes from it", {
   x <- 0:10 / 10
-  own <- kernel_function(function(X, Y) exp(-outer(X[, 1], Y[, 1], "-")^2 / 0.18))
+  # (Functions are saved with their environment: this test's has all of the file.)
+  outside <- function(f) {
+    environment(f) <- globalenv()
+    f
+  }
+  own <- kernel_function(outside(function(X, Y) exp(-outer(X[, 1], Y[, 1], "-")^2 / 0.18)))
   made <- list(
     function(...) gp_ucb_lengthscale(x, kernel_se(0.6), 0.01, 1, 0.1, method = "balanced", ...),
     function(...) gp_ucb_lengthscale(x, kernel_se(0.6), 0.01, 1, 0.1, ...),
     function(...) baseline_constrained("ckb", x, own, 0.01, step = 0.1, bound = 1, ...),
-    function(...) baseline_constrained("epbo", x, kernel_se(0.3), 0.01, penalty = function(t) sqrt(t), ...),
+    function(...) baseline_constrained("epbo", x, kernel_se(0.3), 0.01, penalty = outside(function(t) sqrt(t)), ...),
     function(...) baseline_constrained("admmbo", x, own, 0.01, ...),
     function(...) rahbo(x, own, 0.01, 1, kernel_se(0.3), ...),
     function(...) gp_ei(x, own, 0.01, cost = "learned", ...),
