@@ -53,7 +53,7 @@ work <- function(queue, listing) {
 if (identical(arguments[1], "--worker")) {
   # (What tests start begins as it does anywhere.)
   Sys.unsetenv(c("R_NSIZE", "R_VSIZE"))
-  # (R keeps a table of every word of a file that it parses, which is saved and read with each function of a test: most of
+  # (R keeps a table of every word of a file that it parses. It is saved and read with each function of a test: most of
   # the time of journals with such functions. Failures have their line numbers without it.)
   options(keep.parse.data = FALSE)
   work(arguments[2], arguments[3])
