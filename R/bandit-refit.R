@@ -407,7 +407,11 @@ fitted_parameters <- function(bandit, current, outcome, since_refit) {
     best <- if (many) fit_of_many(bandit, plan, current, maps, since_refit)
             else fit_under(bandit, plan, current, maps[[1]]$map, since_refit)
     better <- if (isTRUE(best$found$many)) 1 else best_map(bandit, plan, maps, best)
-    if (better > 1) best <- fit_under(bandit, plan, current, maps[[better]]$map, since_refit)
+    if (better > 1) {
+      other <- fit_under(bandit, plan, current, maps[[better]]$map, since_refit)
+      # (The local search that compares may have missed the noise.)
+      if (is_above_noise(maps[[better]]$map, other$fit$noise_var)) best <- other
+    }
     varies <- identical(config$refit$noise, "varying") && !is.null(best$fit)
     if (varies) {
       preserve_rng(with_varying_noise(measurements_of(bandit, current, NULL, plan$fits_mean), best$fit, config$refit))
@@ -495,20 +499,24 @@ best_map <- function(bandit, plan, maps, first) {
   kinds <- vapply(maps, function(one) map_kind(one$map), "")
   possible <- kinds == "log" | vapply(maps, `[[`, NA, "is_usual") | first$fit$noise_var >= least_comparing_noise
   gains <- vapply(seq_along(maps), function(k) {
-    if (!possible[k]) -Inf else if (k == 1) 0 else log_likelihood_gain(bandit, plan, maps[[k]]$map, first)
+    map <- maps[[k]]$map
+    if (!possible[k]) -Inf
+    else if (k > 1) log_likelihood_gain(bandit, plan, map, first)
+    else if (is_above_noise(map, first$fit$noise_var)) 0 else -Inf
   }, 0)
   which.max(gains - least_gains[kinds])
 }
 
-# How much likelier the rewards are under this output transform than under that of `first`; -Inf if it has no fit. Both
-# likelihoods are densities of the rewards themselves. A local search from that fit takes a tenth of a refit's time.
-# With many rewards the core compares some of them.
+# How much likelier the rewards are under this output transform than under that of `first`; -Inf if it has no fit, or if
+# it is a logarithm and there is too much noise. Both likelihoods are densities of the rewards themselves. A local search
+# from that fit takes a tenth of a refit's time. With many rewards the core compares some of them.
 log_likelihood_gain <- function(bandit, plan, map, first) {
   asked <- utils::modifyList(fit_from(plan, first$fit, map), list(local_searches = TRUE, average = NULL))
   asked$kernel <- or_else(first$found$best_kernel, 1L)
   searched_from <- attempt(bandit_fit(bandit, plan, asked))
   gained <- searched_from$compared - first$found$compared
-  if (length(gained) == 1 && !is.na(gained)) gained else -Inf
+  if (length(gained) == 1 && !is.na(gained) && is_above_noise(map, utils::tail(searched_from$values, 1))) gained
+  else -Inf
 }
 
 # ---- data that R collects ----------------------------------------------------------

@@ -56,7 +56,8 @@
 #'   local optimisation from the current ones.
 #' * Between the power transform and none, the likelihood of a normal distribution decides before the first refit, if
 #'   the model's noise variance is below 1e-4, and with earlier campaigns ([transfer]).
-#' * The logarithm is chosen at refits only, and not with several [outcomes] or earlier campaigns.
+#' * The logarithm is chosen at refits only, and not with several [outcomes] or earlier campaigns. It is not used if the
+#'   fitted noise sd near the best reward exceeds \eqn{s / 10}{s / 10}: then the smallest gaps are mostly noise.
 #'
 #' The transform is estimated again at each refit. With fewer than 4 rewards, or without a scale, it is estimated
 #' whenever rewards are reported.
@@ -337,6 +338,15 @@ is_of_kind <- function(current, map) {
 
 # A noise sd below a hundredth of the rewards' spread is treated as no noise.
 least_comparing_noise <- 1e-4
+
+# With a larger noise sd than this part of its scale, a logarithm is not used. It magnifies the noise most near the
+# optimum, where gaps would be mostly noise, and they are gaps to the luckiest reward.
+most_log_noise <- 0.1
+
+# Is the map no logarithm, or is its scale large relative to the noise near the best reward?
+is_above_noise <- function(map, noise_var) {
+  map_kind(map) != "log" || sqrt(noise_var) / slope_at_centre(map) <= most_log_noise * abs(map$scale)
+}
 
 # The log likelihood of a power transform, and of a logarithm, must exceed that without one by this amount.
 least_power_gain <- 2
