@@ -12,7 +12,8 @@
 # as well before it becomes a default. The report ends with the functions on which the default is worse than uniform
 # points (variant `random`, means of 100 runs). The runs of bench/results/optimisation.md are in bench/results:
 # variants.csv (`default`: a single smoothness), variants_incumbent.csv (`default`: an average over smoothness), and
-# variants_log.csv (`default`: the same).
+# variants_log.csv (`default`: the same; `log_any`: `log` before the rule about noise), variants_none.csv (base=none)
+# and variants_seeds.csv (five seeds).
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
@@ -68,6 +69,7 @@ variants$largest_sd <- asked(10, function(bandit, points) which.max(bandit$poste
 variants$batches <- asked(batch = 5)
 variants$batches_draws <- asked(batch = 5, policy = policy_ei(incumbent = "draws"))
 variants$log <- list(model = gp_model(transform = "log"))
+variants$none_log <- list(model = gp_model(noise = "none", transform = "log"))
 others <- Sys.getenv("VARIANTS")
 if (nzchar(others)) source(others)                     # more entries of `variants`
 
