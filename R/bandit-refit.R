@@ -508,8 +508,8 @@ best_map <- function(bandit, plan, maps, first) {
 }
 
 # How much likelier the rewards are under this output transform than under that of `first`; -Inf if it has no fit, or if
-# it is a logarithm and there is too much noise. Both likelihoods are densities of the rewards themselves. A local search
-# from that fit takes a tenth of a refit's time. With many rewards the core compares some of them.
+# it is a logarithm and there is too much noise. Both likelihoods are densities of the rewards themselves. A local
+# search from that fit takes a tenth of a refit's time. With many rewards the core compares some of them.
 log_likelihood_gain <- function(bandit, plan, map, first) {
   asked <- utils::modifyList(fit_from(plan, first$fit, map), list(local_searches = TRUE, average = NULL))
   asked$kernel <- or_else(first$found$best_kernel, 1L)
