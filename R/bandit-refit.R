@@ -424,13 +424,12 @@ fitted_parameters <- function(bandit, current, outcome, since_refit) {
   })
 }
 
-# With many points a fit is slow. The transforms are compared by a single model, and the fit under the better one
-# continues from its parameters.
+# With many points a fit is slow. The transforms are compared by a single model of some of the rewards, and the fit
+# under the better one continues from its parameters.
 fit_of_many <- function(bandit, plan, current, maps, since_refit) {
-  best <- fit_under(bandit, c(plan, list(models = 1)), current, maps[[1]]$map, since_refit)
+  best <- fit_under(bandit, c(plan, list(models = 1)), current, maps[[1]]$map, since_refit, compares = TRUE)
   if (is.null(best$fit)) return(best)
   better <- best_map(bandit, plan, maps, best)
-  if (better == 1 && plan$average == 1) return(best)
   fit_under(bandit, plan, best$fit, maps[[better]]$map, 0)
 }
 
@@ -441,8 +440,8 @@ has_many_points <- function(bandit, plan) {
 }
 
 # The `fit` under an output transform, and its data, `found`; both are NULL if there are too few rewards.
-fit_under <- function(bandit, plan, current, map, since_refit) {
-  found <- bandit_fit(bandit, plan, fit_from(plan, current, map, since_refit))
+fit_under <- function(bandit, plan, current, map, since_refit, compares = FALSE) {
+  found <- bandit_fit(bandit, plan, fit_from(plan, current, map, since_refit, compares))
   if (isFALSE(found)) return(list())
   list(fit = c(fit_of(plan, current, found), if (!is.null(map)) list(output_map = map)), found = found)
 }
@@ -456,10 +455,10 @@ bandit_fit <- function(bandit, plan, asked) {
   })
 }
 
-# What a fit begins with.
-fit_from <- function(plan, current, map, since_refit = NA_real_) {
-  list(start = c(kernel_parameters(current$kernel), current$noise_var), map = map, local_searches = FALSE, kernel = 1L,
-       since_refit = since_refit, mean = if (plan$fits_mean) numeric() else current$mean,
+# What a fit begins with. `compares`: its result is only compared with that under another output transform.
+fit_from <- function(plan, current, map, since_refit = NA_real_, compares = FALSE) {
+  list(start = c(kernel_parameters(current$kernel), current$noise_var), map = map, local_searches = FALSE,
+       compares = compares, kernel = 1L, since_refit = since_refit, mean = if (plan$fits_mean) numeric() else current$mean,
        average = if (plan$average > 1) {
          average_question(plan$objects, or_else(plan$models, plan$average), plan$smoothness_prior, current$models)
        })
@@ -511,7 +510,8 @@ best_map <- function(bandit, plan, maps, first) {
 # it is a logarithm and there is too much noise. Both likelihoods are densities of the rewards themselves. A local
 # search from that fit takes a tenth of a refit's time. With many rewards the core compares some of them.
 log_likelihood_gain <- function(bandit, plan, map, first) {
-  asked <- utils::modifyList(fit_from(plan, first$fit, map), list(local_searches = TRUE, average = NULL))
+  asked <- utils::modifyList(fit_from(plan, first$fit, map, since_refit = 0, compares = TRUE),
+                             list(local_searches = TRUE, average = NULL))
   asked$kernel <- or_else(first$found$best_kernel, 1L)
   searched_from <- attempt(bandit_fit(bandit, plan, asked))
   gained <- searched_from$compared - first$found$compared

@@ -445,11 +445,11 @@ Rcpp::List average_to_list(const gpb::ModelAverage& found) {
 
 // Additional starts of one kernel's local searches: earlier models (`before`, a row each), and the middle of the likely
 // range with much noise and with almost none. The density has two modes if few measurements could be noise only, or a
-// rough function. (With many rewards a search is slow: a kernel with `goes_on` starts from the earlier models only. So
-// does every kernel whose problem `resumes`.)
+// rough function. (With many rewards a search is slow: a kernel with `goes_on` starts from the earlier models only. A
+// problem that `resumes` has no further starts.)
 Eigen::MatrixXd additional_starts(const gpb::FitProblem& problem, const Eigen::MatrixXd& before, bool goes_on,
                                gpb::Index measurements, double spread) {
-  const bool is_known = before.rows() > 0 && (problem.resumes || (goes_on && measurements > 150));
+  const bool is_known = problem.resumes || (before.rows() > 0 && goes_on && measurements > 150);
   const Eigen::Index count = problem.start.size(), added = is_known ? 0 : 2;
   Eigen::MatrixXd out(added + before.rows(), count);
   for (Eigen::Index p = 0; p < count; ++p) {
@@ -662,8 +662,7 @@ SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked
       start[start.size() - 1]);
   if (!(known.rewards >= number_of(plan, "minimum"))) return Rf_ScalarLogical(FALSE);
   const RefitData data = refit_data(*bandit, known, plan, numbers(asked, "mean"));
-  const bool some =
-      Rcpp::as<bool>(gpb::required(asked, "local_searches")) && data.measurements.y.size() > kMostCompared;
+  const bool some = Rcpp::as<bool>(gpb::required(asked, "compares")) && data.measurements.y.size() > kMostCompared;
   return fit_to_list(some ? compared_part(data) : data, plan, asked);
 }
 

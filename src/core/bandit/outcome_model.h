@@ -120,9 +120,10 @@ class OutcomeModel {
     for (auto& auxiliary : auxiliaries_) auxiliary->revalue(value_of);
   }
 
-  // Called for each query: chosen with the present data, or given.
+  // Called for each query: chosen with the present data, or given. (A choice with equal posteriors reads one of them.)
   void asked(bool chosen) {
-    each([chosen](Observations& observations) { observations.asked(chosen); });
+    const bool equal = all_ && are_equal();
+    each([&](Observations& observations) { observations.asked(chosen && !(equal && &observations == all_.get())); });
   }
 
   // ---- posteriors
@@ -131,8 +132,7 @@ class OutcomeModel {
   // (If none of many observations is pending, both posteriors are equal, and a second factor would only cost time.)
   const Posterior& variance() const {
     const Posterior& centre = mean();
-    const bool equal = !all_ || (all_->known() == known_->known() && known_->known() > kFewObservations);
-    return equal ? centre : all_->posterior();
+    return !all_ || are_equal() ? centre : all_->posterior();
   }
   bool is_curved() const { return curved_ != nullptr; }
   const Posterior& curved() const { return curved_ ? curved_->posterior() : mean(); }
@@ -158,6 +158,7 @@ class OutcomeModel {
 
  private:
   static constexpr Index kFewObservations = 300;
+  bool are_equal() const { return all_->known() == known_->known() && known_->known() > kFewObservations; }
   Measurement measurement(const Point& point, double reward, const Report& reported, const Point* other) const {
     if (!model_state_->likelihood) {
       const bool owns_noise =

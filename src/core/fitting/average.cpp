@@ -365,43 +365,104 @@ std::vector<VectorXd> likeliest(Fit& fit, std::vector<VectorXd> ends, double rea
   return out;
 }
 
-// Local searches with a subset of the points, for one kernel after another. The searches with all points start at their
-// ends.
+// Local searches with a subset of the points, for one kernel after another. Those with more points start at their ends.
 class PartClimbs {
  public:
   PartClimbs(const Measurements& some, bool fit_mean, const FitProblem& problem, const Fit::Minimizers& minimizers,
-             Index max_iterations)
-      : some_(some), fit_mean_(fit_mean), problem_(problem), minimizers_(minimizers), max_iterations_(max_iterations) {}
+             Index max_iterations, double tolerance)
+      : some_(some), fit_mean_(fit_mean), problem_(problem), minimizers_(minimizers), max_iterations_(max_iterations),
+        tolerance_(tolerance) {}
 
-  // The first kernel also has local searches from likely parameters. Empty if the kernel is much less likely than the
-  // best of the earlier ones.
-  std::vector<VectorXd> ends(const Kernel& kernel, bool is_first, const std::vector<VectorXd>& starts) {
+  // Both are empty if the kernel is much less likely than the best of the earlier ones. The first has also local
+  // searches from likely parameters, if it `explores`;
+  std::vector<VectorXd> ends(const Kernel& kernel, bool explores, const std::vector<VectorXd>& starts) {
     MarginalLikelihood part(kernel, some_, fit_mean_);
-    Fit fit(part, problem_, minimizers_, max_iterations_);
+    Fit fit(part, problem_, minimizers_, max_iterations_, tolerance_);
     std::vector<VectorXd> ends;
-    if (is_first) ends = fit.explore();
+    if (explores) ends = fit.explore();
     for (const VectorXd& start : starts) {
       ends.push_back(fit.local_search(start));
       // (Parameters that are unlikely given a subset of the points are even more unlikely given all of them.)
-      if (fit.best().objective < best_ - kHopeless) break;
+      if (is_hopeless(fit)) break;
     }
-    if (is_first) ends.push_back(fit.problem().start);
-    at_ = fit.best().parameters;
-    if (fit.best().objective < best_ - kHopeless) return {};
-    best_ = std::max(best_, fit.best().objective);
-    return distinct(ends);
+    if (explores) ends.push_back(fit.problem().start);
+    return counts(fit) ? distinct(ends) : std::vector<VectorXd>();
+  }
+  // the second has one, from the best of the starts.
+  std::vector<VectorXd> end(const Kernel& kernel, const std::vector<VectorXd>& starts, const VectorXd& at) {
+    const auto part = likelihood_of_all(kernel, some_, fit_mean_, at);
+    Fit fit(*part, problem_, minimizers_, max_iterations_, tolerance_);
+    const VectorXd end = fit.local_search(likeliest(fit, starts, kHopeless, 1)[0]);
+    return counts(fit) ? std::vector<VectorXd>{end} : std::vector<VectorXd>();
   }
   // The best parameters of the last kernel.
   const VectorXd& at() const { return at_; }
 
  private:
+  bool is_hopeless(const Fit& fit) const { return fit.best().objective < best_ - kHopeless; }
+  bool counts(const Fit& fit) {
+    at_ = fit.best().parameters;
+    if (is_hopeless(fit)) return false;
+    best_ = std::max(best_, fit.best().objective);
+    return true;
+  }
+
   const Measurements& some_;
   bool fit_mean_;
   const FitProblem& problem_;
   const Fit::Minimizers& minimizers_;
   Index max_iterations_;
+  double tolerance_;
   double best_ = -kInf;
   VectorXd at_;
+};
+
+// The searches with subsets: with few points, and with the middle number of very many. If the problem `resumes`, they
+// only decide which kernels count, and the first kernel starts at the problem's start.
+class SubsetClimbs {
+ public:
+  SubsetClimbs(const Measurements& measurements, bool fit_mean, const FitProblem& problem,
+               const Fit::Minimizers& minimizers, Index max_iterations, Index points, std::size_t kernels)
+      : problem_(problem), alone_(problem.resumes && kernels == 1),
+        has_one_search_(most_searches_of_all(points, problem.resumes) == 1),
+        has_middle_(has_middle(points) && !alone_),
+        few_(part_of(measurements)),
+        more_(has_middle_ ? middle_of(measurements) : Measurements{}),
+        part_(few_, fit_mean, problem, minimizers, max_iterations, points > kFewPoints ? kManyTolerance : kTolerance),
+        middle_(more_, fit_mean, problem, minimizers, max_iterations, kNeighbourTolerance) {}
+
+  // Where the searches with all points start; empty if the kernel does not count. `starts`: for other kernels than the
+  // first, the first one's end; then those of earlier models.
+  std::vector<VectorXd> ends(const Kernel& kernel, bool is_first, const std::vector<VectorXd>& starts) {
+    const VectorXd begin = is_first ? problem_.start : starts[0];
+    at_ = begin;
+    if (alone_) return {begin};
+    const bool resumes = problem_.resumes;
+    std::vector<VectorXd> ends =
+        part_.ends(kernel, is_first && !resumes, resumes ? std::vector<VectorXd>{begin} : starts);
+    VectorXd last = part_.at();
+    if (!resumes) at_ = last;
+    if (has_middle_ && !ends.empty()) {
+      ends = middle_.end(kernel, ends, last);
+      at_ = last = middle_.at();
+    }
+    if (is_first) first_ = last;
+    if (ends.empty()) return ends;
+    // (The maxima of two kernels differ by about as much with all points.)
+    if (!is_first && has_one_search_) ends.push_back(begin + (last - first_));
+    if (resumes && starts.size() > 1) ends.push_back(starts.back());
+    else if (is_first && (resumes || has_middle_)) ends.push_back(begin);
+    return ends;
+  }
+  // Parameters at which neighbours may be found.
+  const VectorXd& at() const { return at_; }
+
+ private:
+  const FitProblem& problem_;
+  bool alone_, has_one_search_, has_middle_;
+  Measurements few_, more_;
+  PartClimbs part_, middle_;
+  VectorXd at_, first_;  // first_: the best parameters of the first kernel with the larger subset
 };
 
 }  // namespace
@@ -416,10 +477,9 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
   own.fit.single_variance = false;
   const Index points = count_points(measurements.X);
   const bool many = points > kFewPoints, all = !many && measurements.X.rows() <= kMostExplored;
+  own.fit.resumes = many && own.fit.resumes;
   if (many) own.models = (own.models * kFewPoints + points - 1) / points;
-  // If there are many points, a subset is enough to find the modes.
-  const Measurements some = all ? Measurements{} : part_of(measurements);
-  PartClimbs part(some, fit_mean, own.fit, minimizers.usual, max_iterations);
+  SubsetClimbs subsets(measurements, fit_mean, own.fit, minimizers.usual, max_iterations, points, kernels.size());
   Averagers averagers;
   VectorXd first_end;
   Index evaluations = 0;
@@ -429,11 +489,8 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     // (The modes of other kernels are near those of the first kernel.)
     if (!is_first) starts.push_back(first_end);
     for (Index i = 0; i < one.starts.rows(); ++i) starts.push_back(row_of(one.starts, i));
-    const bool resumes = many && own.fit.resumes;
-    if (!all && !resumes) ends = part.ends(*one.kernel, is_first, starts);
-    // (If there is only one kernel, the start is the best earlier model.)
-    const bool from_start = all || starts.empty() || (resumes && kernels.size() == 1);
-    const VectorXd at = from_start ? own.fit.start : resumes ? starts.back() : part.at();
+    if (!all) ends = subsets.ends(*one.kernel, is_first, starts);
+    const VectorXd& at = all ? own.fit.start : subsets.at();
     averagers.push_back(std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, at),
                                                    one.log_prior, fit_mean, own,
                                                    many ? minimizers.of_all : minimizers.usual, max_iterations,
@@ -442,11 +499,9 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     if (all) {
       if (is_first) averager.local_search(averager.fit().explore());
       averager.local_search(starts);
-    } else if (resumes) {
-      averager.local_search({at});
     } else if (!ends.empty()) {
       const double reach = kHopeless * static_cast<double>(points) / static_cast<double>(kFewPoints);
-      const Index count = most_searches_of_all(points, false);
+      const Index count = most_searches_of_all(points, own.fit.resumes);
       averager.local_search(many ? likeliest(averager.fit(), ends, reach, count) : ends);
     }
     if (is_first) first_end = averager.fit().best().parameters;

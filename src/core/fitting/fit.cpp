@@ -222,7 +222,8 @@ VectorXd Fit::local_search(const VectorXd& start) {
   const Objective objective = [&](const VectorXd& x, VectorXd& gradient) {
     ++calls;
     move_to(x);
-    const double value = evaluate(at, &slope);
+    // (With many points the first evaluation, at the start, is not repeated.)
+    const double value = calls == 1 && tolerance_ > kTolerance ? base : evaluate(at, &slope);
     gradient.resize(d);
     for (Index c = 0; c < d; ++c) {
       gradient[c] = -weight * slope[free_[static_cast<std::size_t>(c)]] * width[c];
@@ -250,13 +251,13 @@ void Fit::resume() { local_search(screen_start().at); }
 
 // Parameters about which the subset of points has little information may end at their bounds, where the likelihood of
 // all points is flat. The local search therefore starts within the likely range.
-void Fit::finish(const std::vector<VectorXd>& points) {
+VectorXd Fit::finish(const std::vector<VectorXd>& points) {
   Candidate best = screen_start();
   for (const VectorXd& point : points) {
     const Candidate candidate = screened(point);
     if (candidate.objective > best.objective) best = candidate;
   }
-  local_search(into_likely(best.at));
+  return local_search(into_likely(best.at));
 }
 
 Measurements some_of(const Measurements& measurements, const std::vector<Index>& rows) {
@@ -274,6 +275,10 @@ Measurements some_of(const Measurements& measurements, const std::vector<Index>&
 
 Measurements part_of(const Measurements& measurements) {
   return some_of(measurements, some_rows(measurements.X.rows()));
+}
+
+Measurements middle_of(const Measurements& measurements) {
+  return some_of(measurements, spread_rows(measurements.X.rows(), kMiddle));
 }
 
 Index count_points(const Points& X) {
@@ -303,19 +308,33 @@ std::vector<VectorXd> ends_by_some(const Kernel& kernel, const Measurements& som
   return ends;
 }
 
+// The end of a search with more of the points, from the best of the starts; before it the parameters there.
+std::vector<VectorXd> end_by_middle(const Kernel& kernel, const Measurements& middle, bool fit_mean,
+                                    const FitProblem& problem, const Fit::Minimizers& minimizers, Index max_iterations,
+                                    const std::vector<VectorXd>& starts) {
+  const auto likelihood = likelihood_of_all(kernel, middle, fit_mean, starts[0]);
+  Fit fit(*likelihood, problem, minimizers, max_iterations, tolerance_of_many(count_points(middle.X)));
+  const VectorXd end = fit.finish({starts.begin() + 1, starts.end()});
+  return {fit.best().parameters, end};
+}
+
 FitResult fit_many(const Kernel& kernel, const Measurements& measurements, bool fit_mean, const FitProblem& problem,
                    const FitMinimizers& minimizers, Index max_iterations) {
+  const Index points = count_points(measurements.X);
   std::vector<VectorXd> ends = {problem.start};
   if (!problem.resumes) {
     ends = ends_by_some(kernel, part_of(measurements), fit_mean, problem, minimizers.usual, max_iterations);
+    if (has_middle(points)) {
+      ends = end_by_middle(kernel, middle_of(measurements), fit_mean, problem, minimizers.usual, max_iterations, ends);
+    }
   }
   const auto likelihood = likelihood_of_all(kernel, measurements, fit_mean, ends[0]);
-  Fit fit(*likelihood, problem, minimizers.of_all, max_iterations, tolerance_of_many(count_points(measurements.X)));
+  Fit fit(*likelihood, problem, minimizers.of_all, max_iterations, tolerance_of_many(points));
   if (problem.resumes) fit.resume();
   else fit.finish({ends.begin() + 1, ends.end()});
   FitResult result = fit.best();
   result.evaluations = likelihood->evaluations();
-  result.points = count_points(measurements.X);
+  result.points = points;
   result.exact = result.points <= kMostExact;
   return result;
 }

@@ -63,8 +63,8 @@ class Fit {
   std::vector<VectorXd> explore();
   // A local search from the start at its best scale.
   void resume();
-  // A local search from the best of the start and these points.
-  void finish(const std::vector<VectorXd>& points);
+  // A local search from the best of the start and these points; returns its end.
+  VectorXd finish(const std::vector<VectorXd>& points);
   // A local search from one further point; returns its end.
   VectorXd local_search(const VectorXd& start);
   // Moves a point to its best scale, and returns the objective there.
@@ -112,6 +112,10 @@ class Fit {
 constexpr Index kFewPoints = 300;
 // Up to this number of points the likelihood of all points is exact; above it, it is the one from neighbours.
 constexpr Index kMostExact = 1000;
+// Above twice this number of points a search with this number of rows comes between those with few and with all.
+constexpr Index kMiddle = 2000;
+
+inline bool has_middle(Index points) { return points > 2 * kMiddle; }
 
 inline double tolerance_of_many(Index points) { return points > kMostExact ? kNeighbourTolerance : kManyTolerance; }
 
@@ -121,8 +125,9 @@ Index count_points(const Points& X);  // distinct ones
 std::unique_ptr<GaussianEvidence> likelihood_of_all(const Kernel& kernel, const Measurements& measurements,
                                                     bool fit_mean, const VectorXd& at);
 
-// A subset of the measurements, spread evenly: half of them, but at least 100 and at most 300.
+// Subsets of the measurements, spread evenly: half of them, but at least 100 and at most 300; and kMiddle.
 Measurements part_of(const Measurements& measurements);
+Measurements middle_of(const Measurements& measurements);
 
 // Rows of n that are spread evenly: those whose number times the golden ratio has a small fractional part. They do not
 // align with a grid.
