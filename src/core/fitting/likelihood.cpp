@@ -136,31 +136,37 @@ VectorXd GaussianEvidence::gradient(double log_scale) const {
   return 0.5 * joined(found.by_kernel, data_.slope_by_noise(found.diagonal, found.alpha, scale));
 }
 
-MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, const Measurements& measurements, bool fit_mean)
-    : GaussianEvidence(kernel, measurements, fit_mean), sweep_(data().size(), fit_mean ? 2 : 1) {}
-
-// The rows below the matrix are y and, to find the mean, a row of ones.
-void MarginalLikelihood::fill_covariance() {
-  const Index n = data().size();
+void GaussianEvidence::fill(SymmetricSweep& sweep, const Points& X, const VectorXd& y, const VectorXd& noise) const {
+  const Index n = X.rows();
   VectorXd column(n);
   for (Index first = 0; first < n; first += kStrip) {
-    const Points below = data().X().bottomRows(n - first);
+    const Points below = X.bottomRows(n - first);
     for (Index j = first; j < std::min(first + kStrip, n); ++j) {
       kernel().cross(row_of(below, j - first), below, column.head(n - first));
-      auto target = sweep_.lower_column(j);
+      auto target = sweep.lower_column(j);
       target.head(n - j) = column.segment(j - first, n - j);
-      target[0] += data().noise()[j];
-      target[n - j] = data().y()[j];
+      target[0] += noise[j];
+      target[n - j] = y[j];
       if (fits_mean()) target[n - j + 1] = 1.0;
     }
   }
-  for (Index j = n; j < n + (fits_mean() ? 2 : 1); ++j) sweep_.lower_column(j).setZero();
+  for (Index j = n; j < n + border(); ++j) sweep.lower_column(j).setZero();
 }
+
+VectorXd GaussianEvidence::solution(const SymmetricSweep& sweep, Index count) const {
+  const Index n = sweep.order();
+  VectorXd out(count);
+  for (Index i = 0; i < count; ++i) out[i] = sweep(n, i) - (fits_mean() ? mean() * sweep(n + 1, i) : 0.0);
+  return out;
+}
+
+MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, const Measurements& measurements, bool fit_mean)
+    : GaussianEvidence(kernel, measurements, fit_mean), sweep_(data().size(), border()) {}
 
 // The corner of the swept matrix becomes -[y'A^-1 y; 1'A^-1 y  1'A^-1 1].
 GaussianEvidence::Solved MarginalLikelihood::solve(bool want_gradient) {
   const Index n = data().size();
-  fill_covariance();
+  fill(sweep_, data().X(), data().y(), data().noise());
   sweep_.run(data().noise().minCoeff(), want_gradient);
   if (!fits_mean()) return {sweep_.log_det(), -sweep_(n, n), 0.0, 0.0};
   return {sweep_.log_det(), -sweep_(n, n), -sweep_(n + 1, n), -sweep_(n + 1, n + 1)};
@@ -168,10 +174,7 @@ GaussianEvidence::Solved MarginalLikelihood::solve(bool want_gradient) {
 
 GaussianEvidence::Slopes MarginalLikelihood::slopes(double scale) const {
   const Index n = data().size();
-  VectorXd alpha(n);
-  for (Index i = 0; i < n; ++i) {
-    alpha[i] = sweep_(n, i) - (fits_mean() ? mean() * sweep_(n + 1, i) : 0.0);
-  }
+  const VectorXd alpha = solution(sweep_, n);
   MatrixXd W(n, n);
   for (Index j = 0; j < n; ++j) {
     for (Index i = j; i < n; ++i) W(i, j) = scale * alpha[j] * alpha[i] + sweep_(i, j);

@@ -114,6 +114,11 @@ class GaussianEvidence : public Evidence {
   const Kernel& kernel() const { return *kernel_; }
   const PooledMeasurements& data() const { return data_; }
   bool fits_mean() const { return fit_mean_; }
+  // The covariance of measurements at points X. The rows below it are y and, to find the mean, a row of ones.
+  Index border() const { return fit_mean_ ? 2 : 1; }
+  void fill(SymmetricSweep& sweep, const Points& X, const VectorXd& y, const VectorXd& noise) const;
+  // The rows below are swept: A^-1 (y - mean) at the first points, by which they are swept.
+  VectorXd solution(const SymmetricSweep& sweep, Index count) const;
 
  private:
   std::unique_ptr<Kernel> kernel_;
@@ -133,8 +138,6 @@ class MarginalLikelihood final : public GaussianEvidence {
   Slopes slopes(double scale) const override;
 
  private:
-  void fill_covariance();
-
   SymmetricSweep sweep_;
 };
 

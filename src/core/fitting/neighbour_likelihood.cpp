@@ -3,7 +3,7 @@
 #include "fitting/neighbour_likelihood.h"
 
 #include "base/ordering.h"
-#include "linalg/decompositions.h"
+#include "linalg/mirror.h"
 
 #include <algorithm>
 #include <cmath>
@@ -156,74 +156,82 @@ NeighbourLikelihood::NeighbourLikelihood(const Kernel& kernel, const Measurement
   }
 }
 
-NeighbourLikelihood::Term NeighbourLikelihood::term(std::size_t group, bool want_gradient, double& log_det) const {
+// (The terms of more points are swept again for the gradient: 256 MB.)
+bool NeighbourLikelihood::keeps_terms() const {
+  double entries = 0.0;
+  for (const Rows& rows : rows_) entries += static_cast<double>(rows.size()) * static_cast<double>(rows.size());
+  return entries < 3.2e7;
+}
+
+// The corner of the sweep is -[y'A^-1 y; 1'A^-1 y  1'A^-1 1] of the points that it was swept by: the group's part is the
+// difference between all points and the earlier ones.
+GaussianEvidence::Solved NeighbourLikelihood::solve_group(std::size_t group, bool want_gradient, Term& term) const {
   const Rows& rows = rows_[group];
-  const auto s = static_cast<Index>(rows.size());
-  const auto b = static_cast<Index>(groups_[group].own.size()), m = s - b;
+  const auto s = static_cast<Index>(rows.size()), m = s - static_cast<Index>(groups_[group].own.size());
   VectorXd y(s), noise(s);
   for (Index i = 0; i < s; ++i) {
     y[i] = data().y()[rows[static_cast<std::size_t>(i)]];
     noise[i] = data().noise()[rows[static_cast<std::size_t>(i)]];
   }
-  MatrixXd A = kernel().gram(X_[group]);
-  add_to_diagonal(A, noise);
-  const FlooredCholesky factor(std::move(A), noise);
-  const MatrixXd& L = factor.lower();
-  for (Index i = m; i < s; ++i) log_det += 2.0 * std::log(L(i, i));
-  VectorXd ones = VectorXd::Ones(fits_mean() ? s : 0);
-  solve_lower(L, y);
-  if (fits_mean()) solve_lower(L, ones);
-  Term out{segment_of(y, m, b), fits_mean() ? segment_of(ones, m, b) : VectorXd(), VectorXd(), VectorXd(), MatrixXd()};
-  if (!want_gradient) return out;
-  out.V = MatrixXd::Zero(s, b);
-  for (Index i = 0; i < b; ++i) out.V(m + i, i) = 1.0;
-  solve_lower_transposed_columns(L, out.V);
-  out.earlier_z = segment_of(y, 0, m);
-  solve_lower_transposed(L.topLeftCorner(m, m), out.earlier_z);
-  if (!fits_mean()) return out;
-  out.earlier_o = segment_of(ones, 0, m);
-  solve_lower_transposed(L.topLeftCorner(m, m), out.earlier_o);
-  return out;
+  if (!term.sweep || term.sweep->order() != s) term.sweep = std::make_unique<SymmetricSweep>(s, border());
+  SymmetricSweep& sweep = *term.sweep;
+  fill(sweep, X_[group], y, noise);
+  const auto corner = [&](Index i, Index j) { return fits_mean() || i + j == 0 ? sweep(s + i, s + j) : 0.0; };
+  const auto solved = [&] { return Solved{sweep.log_det(), corner(0, 0), corner(1, 0), corner(1, 1)}; };
+  const double least = noise.minCoeff();
+  sweep.begin();
+  sweep.sweep(0, m, least, want_gradient);
+  const Solved before = solved();
+  if (want_gradient) {
+    term.earlier.resize(m, m);
+    for (Index j = 0; j < m; ++j) {
+      for (Index i = j; i < m; ++i) term.earlier(i, j) = sweep(i, j);
+    }
+    term.y.resize(m);
+    term.ones.resize(fits_mean() ? m : 0);
+    for (Index i = 0; i < m; ++i) term.y[i] = sweep(s, i);
+    for (Index i = 0; i < term.ones.size(); ++i) term.ones[i] = sweep(s + 1, i);
+  }
+  sweep.sweep(m, s, least, want_gradient);
+  const Solved after = solved();
+  return {after.log_det - before.log_det, before.yy - after.yy, before.y1 - after.y1, before.ones - after.ones};
 }
 
 GaussianEvidence::Solved NeighbourLikelihood::solve(bool want_gradient) {
   Solved out{0.0, 0.0, 0.0, 0.0};
-  terms_.clear();
+  terms_.resize(want_gradient && keeps_terms() ? groups_.size() : 1);
   for (std::size_t k = 0; k < groups_.size(); ++k) {
-    Term one = term(k, want_gradient, out.log_det);
-    out.yy += one.z.squaredNorm();
-    if (fits_mean()) {
-      out.y1 += one.z.dot(one.o);
-      out.ones += one.o.squaredNorm();
-    }
-    if (want_gradient) terms_.push_back(std::move(one));
+    const Solved one = solve_group(k, want_gradient && terms_.size() > 1, terms_[terms_.size() > 1 ? k : 0]);
+    out.log_det += one.log_det;
+    out.yy += one.yy;
+    out.y1 += one.y1;
+    out.ones += one.ones;
   }
   return out;
 }
 
-// With S all points of a group and E its earlier ones, the group's term is the difference of two marginal likelihoods.
-// With r = L^-T L^-1 (y - mean) of E and v = V (z - mean o), its W_S - W_E is
-//   scale (v v' + v r' + r v') - V V', with r = 0 at the group's own points.
+// A group's term is the difference of two marginal likelihoods, of all its points and of the earlier ones.
 GaussianEvidence::Slopes NeighbourLikelihood::slopes(double scale) const {
   Slopes out{VectorXd::Zero(kernel().parameter_count()), VectorXd::Zero(data().size()), VectorXd::Zero(data().size())};
   for (std::size_t k = 0; k < groups_.size(); ++k) {
-    const Term& one = terms_[k];
+    Term& one = terms_[terms_.size() > 1 ? k : 0];
+    if (terms_.size() == 1) solve_group(k, true, one);
     const Rows& rows = rows_[k];
-    VectorXd z = one.z, r = VectorXd::Zero(one.V.rows());
-    for (Index i = 0; i < one.earlier_z.size(); ++i) {
-      r[i] = one.earlier_z[i] - (fits_mean() ? mean() * one.earlier_o[i] : 0.0);
+    const auto s = static_cast<Index>(rows.size()), m = one.earlier.rows();
+    const VectorXd alpha = solution(*one.sweep, s);
+    VectorXd before = VectorXd::Zero(s);
+    for (Index i = 0; i < m; ++i) before[i] = one.y[i] - (fits_mean() ? mean() * one.ones[i] : 0.0);
+    MatrixXd W(s, s);
+    for (Index j = 0; j < s; ++j) {
+      for (Index i = j; i < s; ++i) W(i, j) = scale * (alpha[j] * alpha[i] - before[j] * before[i]) + (*one.sweep)(i, j);
+      for (Index i = j; i < m; ++i) W(i, j) -= one.earlier(i, j);
     }
-    if (fits_mean()) z -= mean() * one.o;
-    const VectorXd v = multiply(one.V, z);
-    MatrixXd W = tcrossprod(one.V, one.V);
-    for (Index j = 0; j < W.cols(); ++j) {
-      for (Index i = 0; i < W.rows(); ++i) W(i, j) = scale * (v[i] * (v[j] + r[j]) + r[i] * v[j]) - W(i, j);
-    }
+    mirror_lower(W);
     out.by_kernel += kernel().parameter_gradient(X_[k], W);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto at = static_cast<Index>(i);
       out.diagonal[rows[i]] += W(at, at);
-      out.alpha[rows[i]] += v[at];
+      out.alpha[rows[i]] += alpha[at] - before[at];
     }
   }
   return out;

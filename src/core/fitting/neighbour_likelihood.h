@@ -43,18 +43,20 @@ class NeighbourLikelihood final : public GaussianEvidence {
   Slopes slopes(double scale) const override;
 
  private:
-  // For one group, with the factor L of all its points (earlier points first): z = L^-1 y and o = L^-1 1 at its own
-  // points. For the gradient also its own columns V of L^-T, and L^-T z and L^-T o at the earlier points.
+  // The part of one group: a sweep of the covariance of all its points (earlier points first), and what it was after
+  // the earlier ones. For the gradient: A^-1 of these, and A^-1 y and A^-1 1.
   struct Term {
-    VectorXd z, o, earlier_z, earlier_o;
-    MatrixXd V;
+    std::unique_ptr<SymmetricSweep> sweep;
+    MatrixXd earlier;
+    VectorXd y, ones;
   };
-  Term term(std::size_t group, bool want_gradient, double& log_det) const;
+  Solved solve_group(std::size_t group, bool want_gradient, Term& term) const;
+  bool keeps_terms() const;
 
   std::vector<Neighbourhood> groups_;
   std::vector<std::vector<Index>> rows_;  // of each group: the earlier points, then its own
   std::vector<Points> X_;
-  std::vector<Term> terms_;
+  mutable std::vector<Term> terms_;       // of all groups, or if they are too many of one
 };
 
 }  // namespace gpb

@@ -210,10 +210,9 @@ SymmetricSweep::SymmetricSweep(Index order, Index border)
       rows_(static_cast<std::size_t>(a_.rows() * kPivots)),
       columns_(static_cast<std::size_t>(a_.rows() * kPivots)) {}
 
-void SymmetricSweep::run(double least_pivot, bool inverse) {
-  log_det_ = 0.0;
-  for (Index first = 0; first < order_; first += kPivots) {
-    const Index size = std::min(kPivots, order_ - first);
+void SymmetricSweep::sweep(Index from, Index to, double least_pivot, bool inverse) {
+  for (Index first = from; first < to; first += kPivots) {
+    const Index size = std::min(kPivots, to - first);
     PivotBlock block{size};
     factor_block(&a_(first, first), a_.rows(), least_pivot, block);
     log_det_ += block.log_det();

@@ -25,7 +25,14 @@ class SymmetricSweep {
 
   // A squared pivot below `least_pivot` > 0 is raised to it. Without `inverse` only the border's corner C - B A^-1 B'
   // and the determinant are valid afterwards, at a third of the cost.
-  void run(double least_pivot, bool inverse);
+  void run(double least_pivot, bool inverse) {
+    begin();
+    sweep(0, order_, least_pivot, inverse);
+  }
+  // The same in parts, for which pivots `from` to `to` - 1 come next. In between the matrix is swept by the earlier ones
+  // only, and log_det() is that of their part of A.
+  void begin() { log_det_ = 0.0; }
+  void sweep(Index from, Index to, double least_pivot, bool inverse);
   double log_det() const { return log_det_; }
 
  private:
