@@ -143,3 +143,26 @@ test_that("inputs that only the engine can detect are errors", {
   expect_error(engine(1, 1, kernel_se(), 0), "positive")
   expect_identical(cpp_regression_size(pointer), 2)
 })
+
+test_that("with many given rows, and while queries are pending, the variance is that of a regression", {
+  set.seed(3)
+  x <- matrix(runif(640), 320, dimnames = list(NULL, c("a", "b")))
+  y <- sin(6 * x[, 1]) + x[, 2]
+  kernel <- kernel_matern(2.5, c(0.3, 0.4))
+  b <- gp_bandit(list(a = c(0, 1), b = c(0, 1)), kernel, 0.01, policy_ei(), engine = "dense",
+                 pending = pending_hallucinate())
+  b$add(as.data.frame(x), reward = y)
+  new <- data.frame(a = c(0.2, 0.7), b = c(0.5, 0.1))
+  sd_given <- function(x) predict(gp_regression(x, numeric(nrow(x)), kernel, 0.01), as.matrix(new))$sd
+  # Queries with nothing pending use one posterior; the later ones need that of the variance.
+  first <- b$suggest()
+  expect_equal(b$posterior(new)$sd, sd_given(rbind(x, as.matrix(first[c("a", "b")]))))
+  second <- b$suggest()
+  both <- rbind(x, as.matrix(first[c("a", "b")]), as.matrix(second[c("a", "b")]))
+  expect_equal(b$posterior(new)$sd, sd_given(both))
+  b$observe(first$id, 1)
+  b$observe(second$id, 1)
+  expect_equal(b$posterior(new)$sd, sd_given(both))
+  third <- b$suggest()
+  expect_equal(b$posterior(new)$sd, sd_given(rbind(both, as.matrix(third[c("a", "b")]))))
+})

@@ -144,3 +144,19 @@ test_that("invalid values of `smoothness` are errors", {
   old[c("smoothness", "smoothness_prior")] <- NULL
   expect_null(gp_ei(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.1, refit = old)$config$refit$smoothness)
 })
+
+test_that("with many points, refits that continue start every kernel near its maximum", {
+  set.seed(4)
+  x <- matrix(runif(800), 400, dimnames = list(NULL, c("a", "b")))
+  b <- gp_bandit(list(a = c(0, 1), b = c(0, 1)), kernel_matern(2.5, c(0.3, 0.3)), 0.05, policy_ei(),
+                 refit = refit_every(5, average = 2, mean = "fit", smoothness = c(2.5, 1.5, 0.5)))
+  b$add(as.data.frame(x), reward = sin(6 * x[, 1]) + x[, 2]^2 + rnorm(400, sd = 0.1))
+  b$suggest()
+  internal <- function(name) getFromNamespace(name, "gpbandits")
+  plan <- internal("prepared_refits")(b)$plans[[1]]
+  current <- internal("refitted_parameters")(b)
+  found <- internal("fit_under")(b, plan, current, NULL, since_refit = 5)$found
+  expect_equal(found$points, 400)
+  # (12 of them for the curvature at two modes and 16 for the weights.)
+  expect_lt(found$evaluations, 70)
+})
