@@ -491,10 +491,12 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     for (Index i = 0; i < one.starts.rows(); ++i) starts.push_back(row_of(one.starts, i));
     if (!all) ends = subsets.ends(*one.kernel, is_first, starts);
     const VectorXd& at = all ? own.fit.start : subsets.at();
-    averagers.push_back(std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, at),
-                                                   one.log_prior, fit_mean, own,
-                                                   many ? minimizers.of_all : minimizers.usual, max_iterations,
-                                                   many ? tolerance_of_many(points) : kTolerance));
+    const auto averager_at = [&](const VectorXd& neighbours_at) {
+      return std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, neighbours_at),
+                                        one.log_prior, fit_mean, own, many ? minimizers.of_all : minimizers.usual,
+                                        max_iterations, many ? tolerance_of_many(points) : kTolerance);
+    };
+    averagers.push_back(averager_at(at));
     Averager& averager = *averagers.back();
     if (all) {
       if (is_first) averager.local_search(averager.fit().explore());
@@ -504,7 +506,14 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
       const Index count = most_searches_of_all(points, own.fit.resumes);
       averager.local_search(many ? likeliest(averager.fit(), ends, reach, count) : ends);
     }
-    if (is_first) first_end = averager.fit().best().parameters;
+    // (Far from where they were found, other points are neighbours.)
+    const VectorXd found = averager.fit().best().parameters;
+    if (points > kMostExact && !ends.empty() && largest_size(found - at) > kFar) {
+      evaluations += averager.evaluations();
+      averagers.back() = averager_at(found);
+      averagers.back()->local_search({found});
+    }
+    if (is_first) first_end = averagers.back()->fit().best().parameters;
   }
   ModelAverage out = average(averagers, draws_in_all(measurements.X.rows(), points, own.models), own.models,
                              many);
