@@ -458,7 +458,8 @@ bandit_fit <- function(bandit, plan, asked) {
 # What a fit begins with. `compares`: its result is only compared with that under another output transform.
 fit_from <- function(plan, current, map, since_refit = NA_real_, compares = FALSE) {
   list(start = c(kernel_parameters(current$kernel), current$noise_var), map = map, local_searches = FALSE,
-       compares = compares, kernel = 1L, since_refit = since_refit, mean = if (plan$fits_mean) numeric() else current$mean,
+       compares = compares, kernel = 1L, since_refit = since_refit,
+       mean = if (plan$fits_mean) numeric() else current$mean,
        average = if (plan$average > 1) {
          average_question(plan$objects, or_else(plan$models, plan$average), plan$smoothness_prior, current$models)
        })

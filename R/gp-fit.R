@@ -33,6 +33,7 @@
 #' \deqn{\log p(y) \approx \sum_g \log p(y_g \mid y_{N(g)}).}{log p(y) = sum_g log p(y_g | y_N(g)), about.}
 #' The groups \eqn{g} consist of at most 100 points with a large correlation, and \eqn{N(g)} are at most 200 points of
 #' earlier groups (from 9 inputs on 250 and 250). Every term is exact. One evaluation takes \eqn{O(n)} operations.
+#' With more than 4000 points a search with 2000 of them comes first.
 #'
 #' With 2000 points, the maximum moved by 0.3 to 0.8 posterior sds per parameter in 3 to 6 inputs, and by about 0.8 to 1
 #' in 20 inputs (`bench/results/many_rows.md` in the sources). `log_likelihood` and predictions are exact.

@@ -163,8 +163,8 @@ bool NeighbourLikelihood::keeps_terms() const {
   return entries < 3.2e7;
 }
 
-// The corner of the sweep is -[y'A^-1 y; 1'A^-1 y  1'A^-1 1] of the points that it was swept by: the group's part is the
-// difference between all points and the earlier ones.
+// The corner of the sweep is -[y'A^-1 y; 1'A^-1 y  1'A^-1 1] of the points by which it was swept. The group's part is
+// the difference between all points and the earlier ones.
 GaussianEvidence::Solved NeighbourLikelihood::solve_group(std::size_t group, bool want_gradient, Term& term) const {
   const Rows& rows = rows_[group];
   const auto s = static_cast<Index>(rows.size()), m = s - static_cast<Index>(groups_[group].own.size());
@@ -223,7 +223,9 @@ GaussianEvidence::Slopes NeighbourLikelihood::slopes(double scale) const {
     for (Index i = 0; i < m; ++i) before[i] = one.y[i] - (fits_mean() ? mean() * one.ones[i] : 0.0);
     MatrixXd W(s, s);
     for (Index j = 0; j < s; ++j) {
-      for (Index i = j; i < s; ++i) W(i, j) = scale * (alpha[j] * alpha[i] - before[j] * before[i]) + (*one.sweep)(i, j);
+      for (Index i = j; i < s; ++i) {
+        W(i, j) = scale * (alpha[j] * alpha[i] - before[j] * before[i]) + (*one.sweep)(i, j);
+      }
       for (Index i = j; i < m; ++i) W(i, j) -= one.earlier(i, j);
     }
     mirror_lower(W);

@@ -29,8 +29,8 @@ class SymmetricSweep {
     begin();
     sweep(0, order_, least_pivot, inverse);
   }
-  // The same in parts, for which pivots `from` to `to` - 1 come next. In between the matrix is swept by the earlier ones
-  // only, and log_det() is that of their part of A.
+  // The same in parts, of which the next has pivots `from` to `to` - 1. In between the matrix is swept by the earlier
+  // ones only, and log_det() is that of their part of A.
   void begin() { log_det_ = 0.0; }
   void sweep(Index from, Index to, double least_pivot, bool inverse);
   double log_det() const { return log_det_; }
