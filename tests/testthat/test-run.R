@@ -200,7 +200,7 @@ test_that("one round is a run, and rounds may be given as an integer", {
 })
 
 # Of `times` bandits that `live(watch)` has played, each handed to `watch`, those that are not freed.
-kept_in_memory <- function(live, times = 3) {
+kept_in_memory <- function(live, times = 2) {
   alive <- 0
   watch <- function(bandit) {
     alive <<- alive + 1
@@ -208,7 +208,7 @@ kept_in_memory <- function(live, times = 3) {
     bandit
   }
   for (k in seq_len(times)) live(watch)
-  for (k in 1:3) gc()
+  for (k in 1:2) gc()
   alive
 }
 
