@@ -232,7 +232,8 @@ indicator_names <- function(names) if (length(names)) paste0(names, ".active")
 
 param_entries <- list(
   real = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
-                               when = check_when(when), step = check_step(step), digits = check_digits(digits)),
+                               when = check_when(when), step = check_step(step, c(lower, upper)),
+                               digits = check_digits(digits)),
               together = quote(check_real(lower, upper, log, step, digits)), later = c("step", "digits")),
   integer = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
                                   when = check_when(when)),
@@ -245,7 +246,7 @@ param_entries <- list(
                                  lower = check_share_bounds(lower, names, "lower"),
                                  upper = check_share_bounds(upper, names, "upper"),
                                  most = if (!is.null(most)) as.integer(check_count(most, upper = length(names))),
-                                 step = check_step(step), digits = check_digits(digits)),
+                                 step = check_step(step, total), digits = check_digits(digits)),
                 together = quote(check_stepped_shares(names, total, lower, upper, most, step, digits)),
                 later = c("step", "digits")),
   # (Made by param_shares() only.)
@@ -262,8 +263,17 @@ check_when <- function(when) {
 #' @export
 param_real <- function(lower, upper, log = FALSE, when = NULL, step = NULL, digits = NULL) new_param("real")
 
-check_step <- function(step) {
-  if (!is.null(step)) check_number(step, lower = 0, open_lower = TRUE)
+# (Larger multiples of a step are not exact.)
+most_steps <- 2^53
+
+check_step <- function(step, bounds) {
+  if (is.null(step)) return(NULL)
+  step <- check_number(step, lower = 0, open_lower = TRUE)
+  largest <- max(abs(bounds))
+  if (largest / step > most_steps) {
+    stop_argument("step", format(step), sprintf("at least %.2g, for multiples up to %g", largest / most_steps, largest))
+  }
+  step
 }
 
 check_digits <- function(digits) {

@@ -184,3 +184,12 @@ test_that("settings that differ by more, are outside, or have another level are 
   expect_message(blend$observe(good), class = "gpbandits_rounded")
   expect_equal(unlist(blend$history()[2, c("s", "t", "u")]), unlist(good[c("s", "t", "u")]), tolerance = 1e-12)
 })
+
+test_that("a step whose multiples cannot be told apart is an error", {
+  for (step in c(1e-320, 1e-300, 1e-17)) {
+    expect_match(refused(param_real(0, 1, step = step)), "`step` must be at least")
+    expect_match(refused(param_real(-1, 0, step = step)), "`step` must be at least")
+    expect_match(refused(param_shares(c("a", "b"), step = step)), "`step` must be at least")
+  }
+  expect_identical(param_real(0, 1, step = 2^-53)$step, 2^-53)
+})
