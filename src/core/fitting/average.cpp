@@ -479,7 +479,11 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
   const bool many = points > kFewPoints, all = !many && measurements.X.rows() <= kMostExplored;
   own.fit.resumes = many && own.fit.resumes;
   if (many) own.models = (own.models * kFewPoints + points - 1) / points;
-  SubsetClimbs subsets(measurements, fit_mean, own.fit, minimizers.usual, max_iterations, points, kernels.size());
+  std::unique_ptr<SubsetClimbs> subsets;
+  if (!all) {
+    subsets = std::make_unique<SubsetClimbs>(measurements, fit_mean, own.fit, minimizers.usual, max_iterations, points,
+                                             kernels.size());
+  }
   Averagers averagers;
   VectorXd first_end;
   Index evaluations = 0;
@@ -489,8 +493,8 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     // (The modes of other kernels are near those of the first kernel.)
     if (!is_first) starts.push_back(first_end);
     for (Index i = 0; i < one.starts.rows(); ++i) starts.push_back(row_of(one.starts, i));
-    if (!all) ends = subsets.ends(*one.kernel, is_first, starts);
-    const VectorXd& at = all ? own.fit.start : subsets.at();
+    if (subsets) ends = subsets->ends(*one.kernel, is_first, starts);
+    const VectorXd& at = subsets ? subsets->at() : own.fit.start;
     const auto averager_at = [&](const VectorXd& neighbours_at) {
       return std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, neighbours_at),
                                         one.log_prior, fit_mean, own, many ? minimizers.of_all : minimizers.usual,
