@@ -12,8 +12,8 @@
 # as well before it becomes a default. The report ends with the functions on which the default is worse than uniform
 # points (variant `random`, means of 100 runs). The runs of bench/results/optimisation.md are in bench/results:
 # variants.csv (`default`: a single smoothness), variants_incumbent.csv (`default`: an average over smoothness), and
-# variants_log.csv (`default`: the same; `log_any`: `log` before the rule about noise), variants_none.csv (base=none)
-# and variants_seeds.csv (five seeds).
+# variants_log.csv (`default`: the same; `log_any`: `log` before the rule about noise), variants_none.csv (base=none),
+# variants_seeds.csv (five seeds) and peers.csv (other packages, which were run outside the repository).
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
@@ -133,7 +133,7 @@ print_pairs <- function(rows) {
     if (!nrow(pairs)) next
     cat(sprintf("\n%s: %d pairs; processor seconds %.2f, %s %.2f\n", name, nrow(pairs), mean(pairs$processor),
                 args$base, mean(pairs$processor.base)))
-    for (at in c("best", "par", "refitted")) print_difference(pairs, at)
+    for (at in c("best", "par", "refitted")) if (!all(is.na(pairs[[at]]))) print_difference(pairs, at)
     print_by_function(pairs)
   }
 }
