@@ -1,9 +1,9 @@
 # Many rows: what a search costs that begins with them, and what its approximations do to fits and predictions.
 #   Rscript bench/many_rows.R      (in the repository, gpbandits installed)
 # Prints tables and writes build/many_rows.md; bench/results/many_rows.md is put together from them by hand.
-# SIZES=500,2000 measures fewer rows, and PARTS=costs,fits,engines some of the tables. PARTS=regret FIDS=1,2 (package
-# smoof) plays searches with the installed library, to be compared with one whose kMostExact (src/core/fitting/fit.h) is
-# another: the largest number of points whose likelihood is exact.
+# SIZES=500,2000 measures fewer rows, and PARTS=costs,fits,engines some of the tables. PARTS=searches SEEDS=1,2 (SIZES of
+# at most 2,000) and PARTS=regret FIDS=1,2 (package smoof) look at searches with the installed library, to be compared
+# with one whose kMostExact (src/core/fitting/fit.h) is another: the largest number of points whose likelihood is exact.
 suppressMessages(library(gpbandits))
 
 seconds <- function(call) sum(system.time(call, gcFirst = TRUE)[c("user.self", "sys.self")])
@@ -81,6 +81,26 @@ compare_fits <- function(n, d, noise) {
              lost = value(found) - value(at), density = density(near), density_exact = density(exact))
 }
 
+# ---- the first fit of a search ------------------------------------------------------------------
+
+# The exact log likelihood of the rewards at what the search has fitted, and how well it predicts 1,000 new rewards.
+first_fit <- function(n, d, seed) {
+  internal <- function(name) utils::getFromNamespace(name, "gpbandits")
+  rows <- rows_of(n, d, seed)
+  b <- auto_bandit(space(d), rows$data)
+  spent <- seconds(b$suggest())
+  fit <- internal("refitted_parameters")(b)
+  known <- internal("core")(internal("cpp_bandit_measurements")(internal("make_whole")(b)$handle, 1L, fit$output_map,
+                                                                fit$noise_var))
+  exact <- gp_regression(rows$x, known$value, fit$kernel, fit$noise_var, fit$mean)
+  new <- rows_of(1000, d, seed + 100)
+  got <- b$posterior(as.data.frame(new$x))
+  data.frame(rows = n, inputs = d, seed = seed, seconds = spent,
+             log_likelihood = round(as.numeric(logLik(exact)) + sum(known$log_slope), 1),
+             density = mean(stats::dnorm(new$data$reward, got$mean, sqrt(got$sd^2 + 0.1^2), log = TRUE)),
+             rmse = sqrt(mean((got$mean - truth(new$x))^2)))
+}
+
 # ---- the sparse basis ---------------------------------------------------------------------------
 
 # The same kernel and noise by both engines.
@@ -147,6 +167,10 @@ if ("costs" %in% parts) {
 if ("fits" %in% parts) {
   keep("fits", do.call(rbind, Map(compare_fits, c(1010, 2000), c(3, 3), c(0.1, 0.5))))
 }
+if ("searches" %in% parts) {
+  cases <- expand.grid(seed = as.integer(listed("SEEDS", "1,2,3")), d = c(3, 20), n = sizes)
+  keep("searches", do.call(rbind, Map(first_fit, cases$n, cases$d, cases$seed)))
+}
 if ("regret" %in% parts) {
   source("bench/shared/bbob.R")
   keep("regret", do.call(rbind, lapply(as.integer(listed("FIDS", paste(1:20, collapse = ","))), regret)))
@@ -160,6 +184,8 @@ said <- c(
   fits = paste("The likelihood from neighbours (`gp_fit()` above 1,000 points) against the exact maximum: median",
                "distance of the\nparameters in posterior sds (`moved`), loss of exact log likelihood, mean log density",
                "of 1,000 new rewards."),
+  searches = paste("The first fit of a search: exact log likelihood of the rewards at its parameters, mean log density",
+                   "of 1,000 new\nrewards, and error of the mean there."),
   regret = paste("80 evaluations after 320 uniform points, BBOB in 5 inputs: log10 gaps."),
   engines = paste("The sparse basis (from 2,500 observations) against the dense engine with the same kernel: mean log",
                   "density of 1,000\nnew rewards, coverage of 90% intervals for them and for the function, mean sd."))

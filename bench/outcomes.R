@@ -6,6 +6,7 @@
 #   Rscript bench/outcomes.R [seeds=1:20] [problems=gardner1,zdt1] [methods=gpbandits,random,...] [out=rows.csv]
 #   Rscript bench/outcomes.R read=rows.csv      (the table of rows that are there)
 #   Rscript bench/outcomes.R rounds=TRUE        (what a round with three outcomes takes, against one)
+#   Rscript bench/outcomes.R looks=TRUE         (what a look at the answer takes, the first time and again)
 # Rows are added to `out` one by one; what it has already is not run again. Results: bench/results/outcomes.md.
 library(gpbandits)
 options(rgl.useNULL = TRUE)
@@ -229,6 +230,28 @@ round_times <- function(points = 60, rounds = 30) {
   cbind(parameters = names(rows), do.call(rbind, rows))
 }
 
+# ---- a look at the answer --------------------------------------------------------------------------
+
+# Processor seconds of the first and of the second `$best()` of a search with a limit, and `$front()` of one with two
+# objectives.
+look_times <- function(results) {
+  space <- stats::setNames(rep(list(c(0, 1)), 2), c("a", "b"))
+  seconds_of <- function(call) sum(system.time(call, gcFirst = TRUE)[c("user.self", "sys.self")])
+  searched <- function(outcomes) {
+    set.seed(1)
+    bandit <- auto_bandit(space, outcomes = outcomes)
+    for (t in seq_len(results)) {
+      q <- bandit$suggest()
+      bandit$observe(q$id, data.frame(f = sin(3 * q$a) + rnorm(1, sd = 0.1), g = q$b^2 + rnorm(1, sd = 0.1)))
+    }
+    bandit
+  }
+  limited <- searched(list(f = to_maximize(), g = at_most(0.5)))
+  both <- searched(list(f = to_maximize(), g = to_minimize()))
+  data.frame(results = results, best = seconds_of(limited$best()), again = seconds_of(limited$best()),
+             front = seconds_of(both$front()), front_again = seconds_of(both$front()))
+}
+
 # ---- what is to be done ------------------------------------------------------------------------------
 
 show_table <- function(rows) {
@@ -243,6 +266,8 @@ show_table <- function(rows) {
 
 if (!is.null(args$rounds)) {
   print(round_times(), row.names = FALSE, digits = 3)
+} else if (!is.null(args$looks)) {
+  print(do.call(rbind, lapply(c(7, 30, 60), look_times)), row.names = FALSE, digits = 2)
 } else if (!is.null(args$read)) {
   show_table(utils::read.csv(args$read))
 } else {
