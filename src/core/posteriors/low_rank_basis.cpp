@@ -10,7 +10,8 @@ namespace gpb {
 
 namespace {
 
-constexpr Index kFirstRoom = 16;
+// The kernel is evaluated at spare rows as well: there are few, and their number is a multiple of a vector register's.
+constexpr Index kRoom = 16;
 
 }  // namespace
 
@@ -18,8 +19,7 @@ VectorXd LowRankBasis::cross(const VectorXd& x) const {
   if (rank() == 0) return VectorXd();  // an empty matrix has no columns to evaluate
   VectorXd out(points_.rows());
   kernel_->cross(x, points_, out);
-  out.conservativeResize(rank());
-  return out;
+  return out.head(rank());
 }
 
 Coordinates LowRankBasis::at(const VectorXd& x) const {
@@ -42,8 +42,7 @@ void LowRankBasis::at(const Points& X, Panels& out, Index few) const {
 
 void LowRankBasis::append(const VectorXd& z, const Coordinates& at_z) {
   if (rank() == points_.rows()) {
-    const Index room = std::max(kFirstRoom, 2 * rank());
-    Points grown = z.transpose().replicate(room, 1);
+    Points grown = z.transpose().replicate(rank() + kRoom, 1);
     if (rank() > 0) grown.topRows(rank()) = points_;
     points_ = std::move(grown);
   }
