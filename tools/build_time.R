@@ -27,9 +27,7 @@ compiled <- made[!linked, ]
 compiled$file <- sub("[.]o$", ".cpp", compiled$file)
 slowest <- utils::head(compiled[order(-compiled$seconds), ], 10)
 
-# Debugging symbols, which come of -g, are no part of what R CMD check measures.
 library_file <- Sys.glob(inside("lib", "gpbandits", "libs", "*"))[1]
-system2("strip", c("-S", shQuote(library_file)))
 megabytes <- function(files) sprintf("%.3f MB", sum(file.size(files)) / 2^20)
 seconds <- function(x) sprintf("%.1f s", x)
 row <- function(...) paste0("| ", paste(..., sep = " | "), " |")
@@ -44,7 +42,7 @@ lines <- c(
   row("and the linker", seconds(sum(made$seconds[linked]))),
   row("memory of the compiler at the most", sprintf("%.2f GB", max(made$kb) / 2^20)),
   row("warnings of the compiler", warnings),
-  row("installed package, without debugging symbols", megabytes(list.files(inside("lib"), recursive = TRUE, full.names = TRUE))),
+  row("installed package", megabytes(list.files(inside("lib"), recursive = TRUE, full.names = TRUE))),
   row("of it the library", megabytes(library_file)), "",
   "The ten slowest files:", "",
   row("file", "seconds", "memory"), row("---", "---", "---"),

@@ -40,6 +40,7 @@ CXX17 = $cxx
 CXX17STD = -std=gnu++17
 CXX17FLAGS = -O1 -g -UNDEBUG -D_GLIBCXX_ASSERTIONS $flags
 LDFLAGS += $flags
+KEEP_SYMBOLS = yes
 MAKEVARS
 
 # Exceptions are intercepted only if libstdc++ is there from the start.
