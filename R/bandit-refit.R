@@ -410,7 +410,7 @@ fitted_parameters <- function(bandit, current, outcome, since_refit) {
     if (better > 1) {
       other <- fit_under(bandit, plan, current, maps[[better]]$map, since_refit)
       # (The local search that compares may have missed the noise.)
-      if (is_above_noise(maps[[better]]$map, other$fit$noise_var)) best <- other
+      if (is_above_noise(maps[[better]]$map, other$fit)) best <- other
     }
     varies <- identical(config$refit$noise, "varying") && !is.null(best$fit)
     if (varies) {
@@ -502,7 +502,7 @@ best_map <- function(bandit, plan, maps, first) {
     map <- maps[[k]]$map
     if (!possible[k]) -Inf
     else if (k > 1) log_likelihood_gain(bandit, plan, map, first)
-    else if (is_above_noise(map, first$fit$noise_var)) 0 else -Inf
+    else if (is_above_noise(map, first$fit)) 0 else -Inf
   }, 0)
   which.max(gains - least_gains[kinds])
 }
@@ -516,8 +516,8 @@ log_likelihood_gain <- function(bandit, plan, map, first) {
   asked$kernel <- or_else(first$found$best_kernel, 1L)
   searched_from <- attempt(bandit_fit(bandit, plan, asked))
   gained <- searched_from$compared - first$found$compared
-  if (length(gained) == 1 && !is.na(gained) && is_above_noise(map, utils::tail(searched_from$values, 1))) gained
-  else -Inf
+  at <- list(noise_var = utils::tail(searched_from$values, 1))
+  if (length(gained) == 1 && !is.na(gained) && is_above_noise(map, at)) gained else -Inf
 }
 
 # ---- data that R collects ----------------------------------------------------------

@@ -57,7 +57,8 @@
 #' * Between the power transform and none, the likelihood of a normal distribution decides before the first refit, if
 #'   the model's noise variance is below 1e-4, and with earlier campaigns ([transfer]).
 #' * The logarithm is chosen at refits only, and not with several [outcomes] or earlier campaigns. It is not used if the
-#'   fitted noise sd near the best reward exceeds \eqn{s / 10}{s / 10}: then the smallest gaps are mostly noise.
+#'   noise sd near the best reward exceeds \eqn{s / 10}{s / 10} with a posterior probability above 0.05: then the
+#'   smallest gaps are mostly noise. With one model, the fitted noise sd must not exceed \eqn{s / 10}{s / 10}.
 #'
 #' The transform is estimated again at each refit. With fewer than 4 rewards, or without a scale, it is estimated
 #' whenever rewards are reported.
@@ -342,10 +343,17 @@ least_comparing_noise <- 1e-4
 # With a larger noise sd than this part of its scale, a logarithm is not used. It magnifies the noise most near the
 # optimum, where gaps would be mostly noise, and they are gaps to the luckiest reward.
 most_log_noise <- 0.1
+# The largest posterior probability of such a noise sd. (A few rewards often do not distinguish noise from none.)
+most_log_doubt <- 0.05
 
-# Is the map no logarithm, or is its scale large relative to the noise near the best reward?
-is_above_noise <- function(map, noise_var) {
-  map_kind(map) != "log" || sqrt(noise_var) / slope_at_centre(map) <= most_log_noise * abs(map$scale)
+# Is the map no logarithm, or is its scale large relative to the noise near the best reward, under nearly all models of
+# the fit?
+is_above_noise <- function(map, fit) {
+  if (map_kind(map) != "log") return(TRUE)
+  models <- or_else(fit$models, list(list(noise_var = fit$noise_var, weight = 1)))
+  of <- function(name) vapply(models, `[[`, 0, name)
+  noisy <- sqrt(of("noise_var")) / slope_at_centre(map) > most_log_noise * abs(map$scale)
+  sum(of("weight")[noisy]) <= most_log_doubt * sum(of("weight"))
 }
 
 # The log likelihood of a power transform, and of a logarithm, must exceed that without one by this amount.

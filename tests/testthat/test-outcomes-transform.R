@@ -369,6 +369,19 @@ test_that("the choice between logarithm, power transform and none is by the like
   }
 })
 
+test_that("a logarithm needs little noise under nearly all models of a fit", {
+  log_map <- new_outcome_transform(5, -10, lambda = 2, bulk = 2, spread = 0.5)
+  power_map <- replace(log_map, "lambda", 0.5)
+  # The noise sd is this part of the map's scale.
+  model <- function(part, weight = NULL) c(list(noise_var = part^2), if (!is.null(weight)) list(weight = weight))
+  of_models <- function(noisy) c(model(0.001), list(models = list(model(0.001, 1 - noisy), model(0.3, noisy))))
+  expect_true(is_above_noise(log_map, model(0.09)))
+  expect_false(is_above_noise(log_map, model(0.11)))
+  expect_true(is_above_noise(log_map, of_models(0.04)))
+  expect_false(is_above_noise(log_map, of_models(0.06)))
+  expect_true(is_above_noise(power_map, of_models(1)))
+})
+
 test_that("the range of a doubtful reward is transformed by the mean slope", {
   y <- c(1, 2, 3, 5, 8, 13, 21, 34)
   b <- auto_bandit(list(a = c(0, 1)), data.frame(a = seq(0.1, 0.8, 0.1), reward = y), n_initial = 0)
