@@ -9,9 +9,9 @@
 #'
 #' `scale_outputs()` centres, scales and optionally transforms the rewards for the model, and sets the direction.
 #'
-#' It is for `outputs` of [gp_bandit()] and its presets. [maximize_bandit()] and [auto_bandit()] use it automatically.
-#' Reported rewards and all results stay in the reward's own units and sign. Kernel, `noise_var` and prior mean then
-#' refer to the scaled rewards, whose variance is about 1.
+#' It is for `outputs` of [gp_bandit()] and its presets. [maximize_bandit()] and [auto_bandit()] use it automatically,
+#' with the `transform` of [gp_model()]. Reported rewards and all results stay in the reward's own units and sign.
+#' Kernel, `noise_var` and prior mean then refer to the scaled rewards, whose variance is about 1.
 #'
 #' @param direction `"maximize"`, the default, or `"minimize"`: are large or small rewards better?
 #' @param transform `"auto"`, the default: a power transform if it improves the likelihood. `"none"`: only centred and

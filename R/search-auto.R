@@ -5,9 +5,9 @@
 #' `auto_bandit()` creates a Bayesian optimiser that suggests experiments and uses the results that you report.
 #'
 #' It is for experiments whose results come hours or days later. The object is a [gp_bandit()] with the defaults of
-#' [maximize_bandit()]. Rewards are scaled robustly and, if it improves the model's likelihood, power-transformed
-#' ([scale_outputs()]). The Gaussian process has a Matern 5/2 kernel with a lengthscale per input, priors, and refits of
-#' its hyperparameters. Arguments and results are in the reward's own units and sign.
+#' [maximize_bandit()]. Rewards are scaled robustly and, if it improves the model's likelihood, transformed by a
+#' power or a logarithm ([scale_outputs()]). The Gaussian process has a Matern 5/2 kernel with a lengthscale per input,
+#' priors, and refits of its hyperparameters. Arguments and results are in the reward's own units and sign.
 #'
 #' The usual cycle is:
 #'

@@ -38,6 +38,12 @@ default_design <- function(domain) {
   if (has_many_inputs(domain)) 2 * inputs else max(4, 5 * inputs)
 }
 
+# Chosen by bench/variants.R in up to 10 inputs, for one objective. (With contexts the best reward so far may belong to
+# another context. Without refits a logarithm is never used.)
+default_transform <- function(domain, refit, contexts, outcomes) {
+  if (is.null(refit) || !is.null(contexts) || !is.null(outcomes) || has_many_inputs(domain)) "auto" else "log"
+}
+
 # With earlier campaigns, a few rewards are sufficient to estimate how the campaigns are related.
 transfer_refit <- function() refit_every(1, minimum = 2, mean = "fit", average = 10)
 
@@ -220,7 +226,9 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   }
   if (!is.null(outcomes)) outcomes <- lapply(outcomes, with_own_refit, model, domain, context_sides)
   model <- resolved_model(model, domain, context_sides, transfer)
-  outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")), model$transform)
+  transform <- if (model$transform == "auto") default_transform(domain, model$refit, context_sides, outcomes)
+               else model$transform
+  outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")), transform)
   bandit <- gp_bandit(domain, model$kernel, model$noise_var, policy, pending = pending, refit = model$refit,
                       outputs = outputs, failures = failures, outcomes = outcomes, ...)
   inside <- as.environment(bandit)

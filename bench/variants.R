@@ -12,7 +12,8 @@
 # as well before it becomes a default. The report ends with the functions on which the default is worse than uniform
 # points (variant `random`, means of 100 runs). The runs of bench/results/optimisation.md are in bench/results:
 # variants.csv (`default`: a single smoothness), variants_incumbent.csv (`default`: an average over smoothness), and
-# variants_log.csv (`default`: the same; `log_any`: `log` before the rule about noise), variants_none.csv (base=none),
+# variants_log.csv (`default`: the same, without the logarithm, which is in today's default; `log_any`, `log_mode`:
+# `log` before the rule about noise, and with that rule for the best model alone), variants_none.csv (base=none),
 # variants_seeds.csv (five seeds) and peers.csv (other packages, which were run outside the repository).
 library(gpbandits)
 source("bench/shared/script.R")

@@ -32,6 +32,20 @@ test_that("only the default kernel, in few inputs and without earlier campaigns,
   expect_null(smoothness(line, model = gp_model(refit = refit_every(3, average = 5))))
 })
 
+test_that("the logarithm is a default of one objective in few inputs, without contexts", {
+  transform_of <- function(...) auto_bandit(...)$config$outputs$transform
+  expect_identical(transform_of(line), "log")
+  expect_identical(transform_of(line, model = gp_model("se")), "log")
+  expect_identical(transform_of(box_domain(rep(0, 14), rep(1, 14))), "log")
+  expect_identical(transform_of(box_domain(rep(0, 15), rep(1, 15))), "auto")
+  expect_identical(transform_of(line, contexts = "day"), "auto")
+  expect_identical(transform_of(line, model = gp_model(refit = NULL)), "auto")
+  expect_identical(transform_of(line, outcomes = list(a = to_maximize(), b = at_most(1))), "auto")
+  for (transform in c("none", "power", "log")) {
+    expect_identical(transform_of(line, model = gp_model(transform = transform)), transform)
+  }
+})
+
 test_that("by default a smooth function has smooth models, and one with cliffs has rough ones", {
   weight_of <- function(f) {
     set.seed(6)
