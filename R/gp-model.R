@@ -45,7 +45,7 @@
 #' @section Transform:
 #' With `transform = "auto"` the rewards are transformed as by [scale_outputs()] with `transform = "log"`. From 15
 #' inputs on, with contexts, with several outcomes and without refits there is no logarithm, as with its `transform =
-#' "auto"`. In paired searches the log10 gap of the recommended point was lower by 0.17 (standard error 0.08) in 2
+#' "auto"`. In paired searches the log10 gap of the recommended point was lower by 0.17 (standard error 0.07) in 2
 #' inputs without noise, and by 0.22 (0.08) in 5 (`bench/results/optimisation.md` in the sources).
 #' @section Priors:
 #' * Noise variance, `"auto"`: an equal mixture of nearly no noise, `c(log(1e-5), 2.5)`, and much noise, `c(log(0.3),
