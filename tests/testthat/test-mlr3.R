@@ -31,36 +31,19 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
   found <- list()
   for (tag in c("minimize", "maximize")) {
     set.seed(1)
-    instance <- instance_of(tag, 22)
+    instance <- instance_of(tag, 20)
     quiet(bbotk::opt("gp_bandit",
                      model = gp_model(refit = refit_every(5, mean = "fit", average = 10)))$optimize(instance))
     archive <- as.data.frame(instance$archive$data)
-    expect_identical(nrow(archive), 22L)
+    expect_identical(nrow(archive), 20L)
     expect_identical(is.na(archive$extra), !archive$flag)
     expect_true(all(archive$n %in% 1:8 & archive$x >= log(1e-3) & archive$x <= log(10)))
     found[[tag]] <- archive[c("x", "n", "k", "flag", "extra")]
+    # (Half of what random search with 22 evaluations reaches on average is 0.28.)
     expect_lt(abs(instance$result_y), 0.15)
     expect_identical(instance$result_x_domain$k, "a")
   }
   expect_equal(found$minimize, found$maximize)
-})
-
-test_that("it is better than random search with the same budget", {
-  skip_on_cran()
-  needs_bbotk()
-  found <- vapply(seq_len(by_level(2, 4)), function(seed) {
-    set.seed(seed)
-    instance <- instance_of("minimize", 20)
-    quiet(bbotk::opt("gp_bandit",
-                     model = gp_model(refit = refit_every(5, mean = "fit", average = 10)))$optimize(instance))
-    instance$result_y
-  }, 0)
-  # (bbotk's own random search takes seconds for it.)
-  set.seed(3)
-  one <- function() cost_of_test(list(x = 10^runif(1, -3, 1), n = sample(8, 1), k = sample(c("a", "b"), 1), flag = runif(1) < 0.5,
-                                      extra = runif(1)))
-  random <- replicate(100, min(replicate(20, one())))
-  expect_lt(mean(found), mean(random) / 2)
 })
 
 test_that("batches, earlier evaluations, failures, other terminators and settings are supported", {
@@ -141,10 +124,10 @@ test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a conditio
     tuner = tuner, task = mlr3::tsk("sonar"),
     learner = mlr3::lrn("classif.rpart", cp = paradox::to_tune(1e-4, 0.3, logscale = TRUE), minsplit = paradox::to_tune(2, 40),
                         maxdepth = paradox::to_tune(1, 12)),
-    resampling = mlr3::rsmp("holdout"), measures = mlr3::msr("classif.ce"), term_evals = 16, callbacks = counting))
+    resampling = mlr3::rsmp("holdout"), measures = mlr3::msr("classif.ce"), term_evals = 12, callbacks = counting))
   archive <- as.data.frame(instance$archive$data)
-  expect_identical(nrow(archive), 16L)
-  expect_identical(batches, 8)
+  expect_identical(nrow(archive), 12L)
+  expect_identical(batches, 6)
   expect_type(archive$minsplit, "integer")
   expect_true(all(archive$cp >= log(1e-4) & archive$cp <= log(0.3)))
   expect_identical(unname(instance$result_y), min(archive$classif.ce))
@@ -227,7 +210,7 @@ test_that("a tuner finds the Pareto front of two measures", {
 tuner_of_test <- function(...) {
   mlr3tuning::auto_tuner(tuner = mlr3tuning::tnr("gp_bandit", n_initial = 2),
                          learner = mlr3::lrn("classif.debug", x = paradox::to_tune(0, 1)),
-                         resampling = mlr3::rsmp("holdout"), measure = mlr3::msr("classif.ce"), term_evals = 4, ...)
+                         resampling = mlr3::rsmp("holdout"), measure = mlr3::msr("classif.ce"), term_evals = 3, ...)
 }
 needs_tuning <- function() {
   needs_bbotk()
@@ -254,7 +237,7 @@ test_that("a trained tuner can be cloned, converted, saved and trained again", {
     other$tuner$bandit$reset()
     expect_equal(reported_to(tuner), reported)
     quiet(other$train(task))
-    expect_identical(nrow(reported_to(other)), 4L)
+    expect_identical(nrow(reported_to(other)), 3L)
     expect_equal(reported_to(tuner), reported)
   }
   # And with nothing trained.
@@ -272,11 +255,11 @@ test_that("nested resampling and benchmarks keep models, results and archives, t
     expect_identical(nrow(found$score()), 2L)
     expect_identical(nrow(mlr3tuning::extract_inner_tuning_results(found)), 2L)
     archives <- as.data.frame(mlr3tuning::extract_inner_tuning_archives(found))
-    expect_identical(as.vector(table(archives$iteration)), c(4L, 4L))
+    expect_identical(as.vector(table(archives$iteration)), c(3L, 3L))
     expect_identical(length(found$learners), 2L)
-    expect_identical(nrow(found$learners[[2]]$archive$data), 4L)
+    expect_identical(nrow(found$learners[[2]]$archive$data), 3L)
     # Next with a tuner that is trained.
-    quiet(tuner$train(task))
+    if (turn == 1) quiet(tuner$train(task))
   }
   design <- mlr3::benchmark_grid(task, list(tuner, mlr3::lrn("classif.featureless")), mlr3::rsmp("holdout"))
   compared <- quiet(mlr3::benchmark(design, store_models = TRUE))
