@@ -1,5 +1,4 @@
-# A service in a separate process (a forked one would share httpuv's thread).
-# `...`: further arguments of bandit_service().
+# A service in a separate process. `...`: further arguments of bandit_service().
 start_service <- function(point, token, ...) await_service(begin_service(point, token, ...))
 
 # (A browser can start meanwhile.)
@@ -7,23 +6,42 @@ begin_service <- function(point, token, name = "b", trust = FALSE, ...) {
   home <- tempfile()
   dir.create(home)
   more <- utils::modifyList(list(port = 0, token = token, max_body = 4096), list(...))
-  saveRDS(list(point = point, name = name, trust = trust, more = more, libraries = .libPaths(), owner = Sys.getpid()),
+  saveRDS(list(point = point, name = name, trust = trust, more = more, owner = Sys.getpid()),
           file.path(home, "settings.rds"))
-  writeLines(c(
-    "home <- commandArgs(TRUE)[1]",
-    "settings <- readRDS(file.path(home, 'settings.rds'))",
-    ".libPaths(settings$libraries)",
-    "library(gpbandits)",
-    "store <- bandit_store(settings$point$connect, settings$name, trust = settings$trust)",
-    "service <- do.call(bandit_service, c(list(store), settings$more))",
-    "writeLines(c(service$url, Sys.getpid()), file.path(home, 'draft'))",
-    "file.rename(file.path(home, 'draft'), file.path(home, 'ready'))",
-    # (It ends automatically once its owner has.)
-    "while (tools::pskill(settings$owner, 0)) service$run(2)"), file.path(home, "service.R"))
-  system2(file.path(R.home("bin"), "Rscript"), shQuote(c(file.path(home, "service.R"), home)), wait = FALSE,
-          stdout = file.path(home, "output"), stderr = file.path(home, "output"))
+  file.create(file.path(home, "output"))
+  writeLines(home, service_parent())
+  flush(service_parent())
   home
 }
+
+# A pipe to the process that forks the services of this one. It has loaded once what all of them need, except httpuv: the
+# threads of that package and of those that it uses would not be in the forks. It ends with the pipe.
+service_parent <- function() {
+  if (!is.null(services_here$parent)) return(services_here$parent)
+  script <- tempfile(fileext = ".R")
+  writeLines(c(
+    sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")),
+    "library(gpbandits)",
+    "for (package in c('DBI', 'RSQLite', 'jsonlite')) loadNamespace(package)",
+    "serve <- function(home) {",
+    "  output <- file(file.path(home, 'output'), 'w')",
+    "  sink(output, type = 'message')",
+    "  settings <- readRDS(file.path(home, 'settings.rds'))",
+    "  store <- bandit_store(settings$point$connect, settings$name, trust = settings$trust)",
+    "  service <- do.call(bandit_service, c(list(store), settings$more))",
+    "  writeLines(c(service$url, Sys.getpid()), file.path(home, 'draft'))",
+    "  file.rename(file.path(home, 'draft'), file.path(home, 'ready'))",
+    # (It ends automatically once its owner has.)
+    "  while (tools::pskill(settings$owner, 0)) service$run(2)",
+    "}",
+    "orders <- fifo('/dev/stdin', 'r', blocking = TRUE)",
+    "while (length(home <- readLines(orders, 1))) {",
+    "  parallel::mcparallel(tryCatch(serve(home), error = function(e) message(conditionMessage(e)), interrupt = function(i) NULL),",
+    "                       detached = TRUE)",
+    "}"), script)
+  services_here$parent <- pipe(paste(shQuote(file.path(R.home("bin"), "Rscript")), shQuote(script)), "w")
+}
+services_here <- new.env()
 
 await_service <- function(home) {
   wait_until(function() file.exists(file.path(home, "ready")), pause = 0.05,
