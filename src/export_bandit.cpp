@@ -271,15 +271,15 @@ Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& 
   gpb::OutputMoments moments(outputs, noise_var);
   const R_xlen_t n = mean.size();
   Rcpp::NumericVector centre(n), spread(n);
-  double bent = 0.0, lower = gpb::kInf, upper = -gpb::kInf;
+  double evaluations = 0.0, lower = gpb::kInf, upper = -gpb::kInf;
   for (R_xlen_t k = 0; k < n; ++k) {
     if (!moments.asks_measurements(mean[k], sd[k])) continue;
-    ++bent;
+    evaluations += moments.is_sure(mean[k], sd[k]) ? 1.0 : 100.0;
     lower = std::min(lower, mean[k] - moments.kReach * sd[k]);
     upper = std::max(upper, mean[k] + moments.kReach * sd[k]);
   }
   // A table is worthwhile if it has fewer cells than the number of evaluations.
-  if (bent > 0.0 && moments.cells(lower, upper) < 100.0 * bent) moments.tabulate(lower, upper);
+  if (evaluations > 0.0 && moments.cells(lower, upper) + 2.0 < evaluations) moments.tabulate(lower, upper);
   for (R_xlen_t k = 0; k < n; ++k) {
     const double middle = moments.expected_measurement(mean[k], sd[k]);
     spread[k] = moments.spread(mean[k], sd[k], middle);

@@ -42,7 +42,10 @@ class OutputMoments {
   }
   // u(f), the expected reward of a measurement with mean f, minus the centre.
   double of_measurement(double f) const { return expected(f, noise_); }
-  double expected_measurement(double mean, double sd) const { return expected(mean, std::hypot(sd, noise_)); }
+  double expected_measurement(double mean, double sd) const {
+    if (!value_.empty() && is_sure(mean, sd) && asks_measurements(mean, sd)) return tabulated(mean);
+    return expected(mean, std::hypot(sd, noise_));
+  }
   bool is_linear(double mean, double sd) const {
     return transform_.lambda == 1.0 && mean - kReach * sd >= std::max(constant_below_, bent_below_);
   }
