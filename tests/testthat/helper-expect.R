@@ -47,9 +47,12 @@ passed <- function(object) {
 label_of <- function(expression) paste0("`", strtrim(deparse(expression)[1], 100), "`")
 
 # waldo's own rule for numbers, where nothing else can differ: the mean difference, divided by the mean size of what
-# is expected if that is above the tolerance.
+# is expected if that is above the tolerance. (Of lists and data frames it compares each element.)
 within_tolerance <- function(x, y, tolerance) {
   if (identical(x, y)) return(TRUE)
+  if (is.list(x) && is.list(y) && length(x) == length(y) && identical(attributes(x), attributes(y))) {
+    return(all(mapply(within_tolerance, x, y, MoreArgs = list(tolerance))))
+  }
   if (!is.double(x) || !is.double(y) || is.null(tolerance) || length(x) != length(y) ||
         !identical(attributes(x), attributes(y)) || !all(is.finite(x), is.finite(y))) return(FALSE)
   size <- mean(abs(y))

@@ -54,7 +54,7 @@ code_of <- function(file) {
 packages_of <- function(folders, recursive = TRUE) {
   files <- list.files(file.path(sources, folders), "[.](R|Rd|Rmd)$", recursive = recursive, full.names = TRUE)
   found <- unlist(lapply(files, function(file) packages_in(code_of(file))))
-  setdiff(found, c("gpbandits", rownames(utils::installed.packages(priority = "base"))))
+  setdiff(found, c("gpbandits", rownames(utils::installed.packages(.Library, priority = "base"))))
 }
 
 declared <- function(fields) {

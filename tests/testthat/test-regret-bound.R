@@ -351,7 +351,7 @@ test_that("on a box BPE's bound is for its candidates, and `spacing` covers the 
   expect_equal(lost, 0.6)
   furthest <- max(gap, candidates[1], 1 - max(candidates))
   spacing <- sqrt(2 * (1 - exp(-(furthest / lengthscale)^2 / 2)))
-  rounds <- 1e6
+  rounds <- 4e5
   ask <- function(...) {
     regret_bound("bpe", rounds, 125 * log1p(rounds / 2.5), noise_var = 0.01, B = 1, R = 0.1, arms = 250, ...)
   }
