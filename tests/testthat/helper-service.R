@@ -14,8 +14,8 @@ begin_service <- function(point, token, name = "b", trust = FALSE, ...) {
   home
 }
 
-# A pipe to the process that forks the services of this one. It has loaded once what all of them need, except httpuv: the
-# threads of that package and of those that it uses would not be in the forks. It ends with the pipe.
+# A pipe to the process that forks the services of this one. It has loaded once what all of them need, except httpuv:
+# the threads of that package and of those that it uses would not be in the forks. It ends with the pipe.
 service_parent <- function() {
   if (!is.null(services_here$parent)) return(services_here$parent)
   script <- tempfile(fileext = ".R")
@@ -36,10 +36,12 @@ service_parent <- function() {
     "}",
     "orders <- fifo('/dev/stdin', 'r', blocking = TRUE)",
     "while (length(home <- readLines(orders, 1))) {",
-    "  parallel::mcparallel(tryCatch(serve(home), error = function(e) message(conditionMessage(e)), interrupt = function(i) NULL),",
-    "                       detached = TRUE)",
+    "  served <- quote(tryCatch(serve(home), error = function(e) message(conditionMessage(e)),",
+    "                           interrupt = function(i) NULL))",
+    "  parallel::mcparallel(eval(served), detached = TRUE)",
     "}"), script)
-  services_here$parent <- pipe(paste(shQuote(file.path(R.home("bin"), "Rscript")), shQuote(script)), "w")
+  command <- paste(shQuote(c(file.path(R.home("bin"), "Rscript"), script)), collapse = " ")
+  services_here$parent <- pipe(paste(command, ">", shQuote(paste0(script, ".out")), "2>&1"), "w")
 }
 services_here <- new.env()
 
