@@ -185,6 +185,11 @@ NULL
 #' point is recommended. `value` uses the same formula.
 #'
 #' \eqn{s} is 0 if refits do not change the noise, under constraints, and after a certificate of a stop rule.
+#' @section Structure in the noise:
+#' A fit also explains structure of the objective that is finer than its lengthscales as noise. If it averages over
+#' several models, `sd` of [maximize_bandit()] accounts for this: a tenth of the fitted noise variance is added to the
+#' posterior variance. `$best()` and `predict()` have the posterior sd, and so has `sd` if refits do not change the
+#' noise, with `fidelity`, under constraints, and after a certificate of a stop rule.
 #' @seealso [maximize_bandit()], [auto_bandit()]; [calibration] for the accuracy of `value` and `sd`.
 #' @concept Bayesian optimization
 #' @concept incumbent

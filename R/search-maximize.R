@@ -74,7 +74,8 @@
 #'
 #' * `par`: the [recommended-point], usually that with the best posterior mean. If the fitted noise is negligible, it is
 #'   usually the evaluated point with the best reward.
-#' * `value`, `sd`: the expected reward at `par` and its posterior standard deviation.
+#' * `value`, `sd`: the expected reward at `par` and its standard deviation, with a part of the fitted noise (see
+#'   [recommended-point]).
 #' * `observed`: the row of the history with the best reward.
 #' * `history`: a data.frame with the inputs, `reward` and `status` of each evaluation.
 #' * `bandit`: a [GPBandit] with which to continue. Its rewards are the objective's (`centre` 0 and `scale` 1).

@@ -20,7 +20,7 @@ new_maximum_of_rewards <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
   seen <- best_row(rewards_inside(history, bandit$config$domain), bandit$config)
   best <- if (length(seen)) recommended(bandit, history, ...)
-  model_state <- if (!is.null(best)) model_state_of_best(bandit, best)
+  model_state <- if (!is.null(best)) with_structure(model_state_of_best(bandit, best), bandit, ...)
   structure(list(par = if (!is.null(best)) user_point(bandit$config$domain, best[names]), value = model_state$mean,
                  sd = model_state$sd, observed = if (length(seen)) history[seen, ], history = history, bandit = bandit,
                  centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
@@ -57,13 +57,31 @@ recommended <- function(bandit, history, certificate = NULL, ...) {
   if (is.na(there)) best else with_model_state(best[names], credited(expected[c("mean", "sd")], there))
 }
 
+# A fit treats structure of the objective that is finer than its models as noise. If several models are averaged, this
+# part of the fitted noise variance is added to the variance of the reported value (`bench/promise_causes.R`).
+structure_in_noise <- 0.1
+
+with_structure <- function(model_state, bandit, certificate = NULL, ...) {
+  bandit <- frame_of(bandit)
+  config <- current_config(bandit)
+  if (!is_noise_fitted(bandit) || !is.null(certificate) || is.null(config$models)) return(model_state)
+  map <- output_map(config)
+  unit <- if (is.null(map)) 1 else 1 / abs(cpp_output_slopes(map, as.double(model_state$mean)))
+  widened <- sqrt(model_state$sd^2 + structure_in_noise * expected_noise(config) * unit^2)
+  if (is.finite(widened)) model_state$sd <- widened
+  model_state
+}
+
+is_noise_fitted <- function(bandit) {
+  refit <- bandit$config$refit
+  !is.null(refit) && !isTRUE(refit$settings$fix_noise) && is.null(bandit$config$constraints)
+}
+
 # The weight is 0 if the user gave the noise variance. It is also 0 if several models are averaged: the average already
 # includes models that explain the data with less noise. An additional weight for the best measurement then makes
 # predictions overconfident (`bench/promise.R`).
 noise_share <- function(bandit) {
-  refit <- bandit$config$refit
-  if (is.null(refit) || isTRUE(refit$settings$fix_noise) || !is.null(bandit$config$constraints)) return(0)
-  if (!is.null(current_config(bandit)$models)) return(0)
+  if (!is_noise_fitted(bandit) || !is.null(current_config(bandit)$models)) return(0)
   noise_var <- current_config(bandit)$noise_var
   noise_var / (noise_var + bandit_facts(bandit)$prior_scale^2)
 }

@@ -14,7 +14,8 @@
 # variants.csv (`default`: a single smoothness), variants_incumbent.csv (`default`: an average over smoothness), and
 # variants_log.csv (`default`: the same, without the logarithm, which is in today's default; `log_any`, `log_mode`:
 # `log` before the rule about noise, and with that rule for the best model alone), variants_none.csv (base=none),
-# variants_seeds.csv (five seeds) and peers.csv (other packages, which were run outside the repository).
+# variants_prior.csv (`wide`), variants_seeds.csv (five seeds) and peers.csv (other packages, which were run outside the
+# repository).
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
@@ -70,6 +71,7 @@ variants$largest_sd <- asked(10, function(bandit, points) which.max(bandit$poste
 variants$batches <- asked(batch = 5)
 variants$batches_draws <- asked(batch = 5, policy = policy_ei(incumbent = "draws"))
 variants$log <- list(model = gp_model(transform = "log"))
+variants$wide <- list(model = gp_model(noise_prior = c(log(1e-3), 3)))
 variants$none_log <- list(model = gp_model(noise = "none", transform = "log"))
 others <- Sys.getenv("VARIANTS")
 if (nzchar(others)) source(others)                     # more entries of `variants`

@@ -92,9 +92,9 @@ test_that("auto_bandit() recommends the point and value of maximize_bandit(), al
   f <- function(p) -(p[["a"]] - 0.3)^2 + rnorm(1, sd = 0.1)
   set.seed(3)
   found <- maximize_bandit(f, list(a = c(0, 1)), 14)
-  recommended <- c(unname(found$par), found$value, found$sd)
   said <- function(bandit) unlist(bandit$best()[c("a", "mean", "sd")], use.names = FALSE)
-  expect_identical(said(found$bandit), recommended)
+  recommended <- said(found$bandit)
+  expect_identical(c(unname(found$par), found$value), recommended[1:2])
   by_hand <- function(...) {
     set.seed(3)
     b <- auto_bandit(list(a = c(0, 1)), ...)
@@ -125,6 +125,27 @@ test_that("auto_bandit() recommends the point and value of maximize_bandit(), al
   # The rule is the same: the point of the best mean.
   grid <- first$posterior(data.frame(a = seq(0, 1, 0.001)))
   expect_gte(said(first)[2], max(grid$mean) - 1e-6)
+})
+
+test_that("the sd of a search includes a tenth of the noise variance that several models have fitted", {
+  f <- function(p) exp(3 * p[["a"]]) + rnorm(1, sd = 0.5)
+  search <- function(...) {
+    set.seed(4)
+    minimize_bandit(f, list(a = c(0, 1)), 14, model = gp_model(...))
+  }
+  found <- search()
+  config <- gpbandits:::current_config(as.environment(found$bandit))
+  expect_gt(length(config$models), 1)
+  of <- function(name) vapply(config$models, `[[`, 0, name)
+  noise <- sum(of("weight") * of("noise_var")) / sum(of("weight"))
+  rise <- diff(gpbandits:::transform_outputs(config$output_map, found$value + c(-1, 1) * 1e-5)) / 2e-5
+  best <- found$bandit$best()
+  expect_equal(found$sd^2 - best$sd^2, 0.1 * noise / rise^2, tolerance = 1e-5)
+  # Not where the noise is given.
+  for (found in list(search(noise = "none"), search(refit = NULL), search(noise_var = 0.1, refit = refit_every(
+    2, mean = "fit", average = 5, fix_noise = TRUE)))) {
+    expect_identical(found$sd, found$bandit$best()$sd)
+  }
 })
 
 test_that("for a constant function of twenty inputs intervals cover the truth, too", {
