@@ -24,6 +24,7 @@ constexpr Index kOutlinedRank = 128, kOutlinedRows = 1024;
 constexpr Index kDirections = 48;
 constexpr int kOutlineSteps = 3;
 constexpr Index kFewLeft = 32;  // while at most this part of the rows is left
+constexpr std::size_t kMostKept = 4;  // rows are kept for each that is left
 constexpr double kRoundedSums = 1e-11;  // of sums of some hundred terms, and of nearly orthonormal directions
 constexpr Index kRefreshEvery = 4096;  // rank-one steps, each a rounding error
 // An observation is dropped by a rank-one step if at least this part of the pivot remains.
@@ -587,25 +588,48 @@ std::vector<Index> LowRankPosterior::rows_of_largest_means(double offset) const 
   return out;
 }
 
-// -Inf for rows that cannot have the largest mean; for the others, bit for bit the values of means_at_rows().
+// Adds these rows to the kept ones. (In features_ a row's coordinates lie far apart, and the candidates are nearly the
+// same round after round.)
+void LowRankPosterior::keep_features(const std::vector<Index>& rows) const {
+  Outline& old = outline_;
+  if (old.kept.size() > kMostKept * (1 + rows.size())) {
+    old.kept.clear();
+    old.is_kept.clear();
+  }
+  old.is_kept.resize(static_cast<std::size_t>(rows_), 0);
+  const auto before = static_cast<Index>(old.kept.size());
+  for (const Index row : rows) {
+    char& is_kept = old.is_kept[static_cast<std::size_t>(row)];
+    if (!is_kept) old.kept.push_back(row);
+    is_kept = 1;
+  }
+  const auto n = static_cast<Index>(old.kept.size());
+  gpb::make_room(old.features, n, rank());
+  for (Index q = 0; q < rank(); ++q) {
+    for (Index k = q < old.columns ? before : 0; k < n; ++k) {
+      old.features(k, q) = features_(old.kept[static_cast<std::size_t>(k)], q);
+    }
+  }
+  old.columns = rank();
+}
+
+// -Inf for most rows that cannot have the largest mean; for the others, bit for bit the values of means_at_rows().
 VectorXd LowRankPosterior::largest_means_at_rows(double offset) const {
   if (rank() < kOutlinedRank || rows_ < kOutlinedRows) return means_at_rows();
   if (!outlined()) outline();
   const std::vector<Index> rows = rows_of_largest_means(offset);
-  const auto n = static_cast<Index>(rows.size());
-  if (kFewLeft * n > rows_) {
+  if (kFewLeft * static_cast<Index>(rows.size()) > rows_) {
     outline_.weights = weights();
     outline_.mean.head(rows_) = means_at_rows();
     return outline_.mean.head(rows_);
   }
-  MatrixXd features(n, rank());
-  for (Index q = 0; q < rank(); ++q) {
-    for (Index k = 0; k < n; ++k) features(k, q) = features_(rows[static_cast<std::size_t>(k)], q);
-  }
+  keep_features(rows);
+  const auto n = static_cast<Index>(outline_.kept.size());
   const VectorXd zero = VectorXd::Zero(n);
   VectorXd some(n), mean = VectorXd::Constant(rows_, -kInf);
-  product_sweep(features.data(), n, n, rank(), weights().data(), 1.0, zero.data(), some.data());
-  for (Index k = 0; k < n; ++k) mean[rows[static_cast<std::size_t>(k)]] = some[k];
+  product_sweep(outline_.features.data(), outline_.features.rows(), n, rank(), weights().data(), 1.0, zero.data(),
+                some.data());
+  for (Index k = 0; k < n; ++k) mean[outline_.kept[static_cast<std::size_t>(k)]] = some[k];
   return mean;
 }
 

@@ -268,6 +268,7 @@ class LowRankPosterior {
   void follow_outline() const;
   std::vector<Index> rows_of_largest_means(double offset) const;
   VectorXd largest_means_at_rows(double offset) const;
+  void keep_features(const std::vector<Index>& rows) const;
   double residual_squares() const;
   double coupling() const;
   VectorXd feature_row(Index row) const { return features_.row(row).head(rank()).transpose(); }
@@ -324,6 +325,11 @@ class LowRankPosterior {
     MatrixXd along;            // U'phi, a row each, with room to spare
     VectorXd weights, mean;    // w0, phi'w0
     VectorXd across;           // upper bound of |phi - U U'phi|
+    // The coordinates phi of some rows, side by side, with room to spare: of recent candidates for the largest mean.
+    std::vector<Index> kept{};
+    std::vector<char> is_kept{};  // by row
+    MatrixXd features{};
+    Index columns = 0;            // of `features` that are filled
   };
   mutable Outline outline_;
 
