@@ -14,8 +14,8 @@
 # variants.csv (`default`: a single smoothness), variants_incumbent.csv (`default`: an average over smoothness), and
 # variants_log.csv (`default`: the same, without the logarithm, which is in today's default; `log_any`, `log_mode`:
 # `log` before the rule about noise, and with that rule for the best model alone), variants_none.csv (base=none),
-# variants_prior.csv (`wide`), variants_seeds.csv (five seeds) and peers.csv (other packages, which were run outside the
-# repository).
+# variants_prior.csv (`wide`), variants_warped.csv (`default`: without the logarithm), variants_seeds.csv (five seeds) and
+# peers.csv (other packages, which were run outside the repository).
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
@@ -63,6 +63,59 @@ asked <- function(every = Inf, rule = NULL, batch = 1, stalls = Inf, final = FAL
     list(bandit = bandit, par = bandit$best()[domain$names])
   }
 }
+# Input warping: of each input u in [0, 1] the search sees 1 - (1 - u^a)^b (Kumaraswamy). After every tenth evaluation
+# from the twentieth on, a and b maximise the evidence of the logarithm of the gap, input by input on a grid, with a normal
+# prior of log a and log b (sd .75); a better pair than the present one begins the search anew with all rewards.
+warp <- function(u, shape) 1 - (1 - pmin(pmax(u, 0), 1)^shape[1])^shape[2]
+unwarp <- function(w, shape) (1 - (1 - w)^(1 / shape[2]))^(1 / shape[1])
+each_input <- function(x, shapes, map) vapply(seq_len(ncol(x)), function(k) map(x[, k], shapes[k, ]), x[, 1])
+shapes_of <- function(u, rewards, shapes) {
+  gap <- rewards - min(rewards)
+  y <- -log1p(gap / stats::median(gap))
+  evidence <- function(shapes) {
+    x <- matrix(each_input(u, shapes, warp), nrow(u))
+    fit <- gp_fit(x, y, kernel_matern(2.5, rep(0.5, ncol(u))), mean = "fit", starts = 1, iterations = 20)
+    as.numeric(logLik(fit)) + sum(stats::dnorm(log(shapes), sd = 0.75, log = TRUE))
+  }
+  best <- evidence(shapes)
+  grid <- exp(as.matrix(expand.grid(-2:2, -2:2)) * 0.35)
+  for (k in seq_len(ncol(u))) for (i in seq_len(nrow(grid))) {
+    other <- shapes
+    other[k, ] <- grid[i, ]
+    value <- evidence(other)
+    if (value > best + 0.5) {
+      best <- value
+      shapes <- other
+    }
+  }
+  shapes
+}
+variants$warped <- function(f, domain, evaluations) {
+  names <- domain$names
+  unit <- stats::setNames(rep(list(c(0, 1)), length(names)), names)
+  side <- domain$upper - domain$lower
+  shapes <- matrix(1, length(names), 2)
+  back <- function(w) {
+    domain$lower + side * vapply(seq_along(names), function(k) unwarp(as.numeric(w)[k], shapes[k, ]), 0)
+  }
+  bandit <- auto_bandit(unit, direction = "minimize")
+  u <- matrix(0, 0, length(names))
+  rewards <- numeric()
+  for (t in seq_len(evaluations)) {
+    query <- bandit$suggest()
+    x <- back(query[names])
+    u <- rbind(u, (x - domain$lower) / side)
+    rewards[t] <- f(x)
+    bandit$observe(query$id, rewards[t])
+    if (t %% 10 > 0 || t < 20 || t == evaluations) next
+    found <- shapes_of(u, rewards, shapes)
+    if (identical(found, shapes)) next
+    shapes <- found
+    seen <- matrix(each_input(u, shapes, warp), t, dimnames = list(NULL, names))
+    bandit <- auto_bandit(unit, data.frame(seen, reward = rewards), direction = "minimize")
+  }
+  list(bandit = bandit, par = back(bandit$best()[names]), back = back)
+}
 variants$asked <- asked()                              # the default, by asking and telling
 variants$uniform <- asked(10, function(bandit, points) 1)
 variants$stalled <- asked(rule = function(bandit, points) 1, stalls = 15)
@@ -88,6 +141,7 @@ search_once <- function(settings, fid, iid, d, evaluations, noise, seed) {
   bandit <- found$bandit$copy()
   bandit$suggest()
   later <- bandit$best()[bandit$config$domain$names]
+  if (!is.null(found$back)) later <- found$back(later)
   at <- function(x) log_gap(problem$truth(as.numeric(x)), problem)
   data.frame(best = round(log_gap(min(problem$seen()), problem), 5), par = round(at(found$par), 5),
              refitted = round(at(later), 5), processor = signif(sum(spent[1:2]), 4))
