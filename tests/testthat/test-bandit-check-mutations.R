@@ -60,7 +60,7 @@ test_that("mutated objects of every kind of file are an error or work", {
     # (Of several outcomes, one may have lost its values.)
     if (kind != "several") facts
   }
-  fates <- vapply(seq_len(1.2 * mutations), function(k) {
+  fates <- vapply(seq_len(2 * mutations), function(k) {
     set.seed(4000 + k)                                            # kept_facts() sets it, too
     kind <- kinds[1 + k %% length(kinds)]
     fate <- fate_of(use(kind, mutated_bandit(victims[[kind]])))

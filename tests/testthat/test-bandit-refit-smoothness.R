@@ -92,8 +92,8 @@ test_that("at the floor of a narrow valley, intervals cover more often than with
                              model = gp_model(refit = refit, transform = "power"))
     abs(found$value - truth(found$par)) / found$sd
   }
-  far <- vapply(1:6, gap, 0, refit = averaged(smoothness_prior = c(1, 0.1, 0.1)))
-  smooth <- vapply(1:6, gap, 0, refit = refit_every(2, mean = "fit", average = 10))
+  far <- vapply(1:8, gap, 0, refit = averaged(smoothness_prior = c(1, 0.1, 0.1)))
+  smooth <- vapply(1:8, gap, 0, refit = refit_every(2, mean = "fit", average = 10))
   # (Of 40 such searches: within 2 sd .93, by smooth models alone .55.)
   expect_lte(sum(far > 2), 2)
   expect_lt(sqrt(mean(far^2)), 0.8 * sqrt(mean(smooth^2)))

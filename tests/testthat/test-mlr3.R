@@ -39,11 +39,28 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
     expect_identical(is.na(archive$extra), !archive$flag)
     expect_true(all(archive$n %in% 1:8 & archive$x >= log(1e-3) & archive$x <= log(10)))
     found[[tag]] <- archive[c("x", "n", "k", "flag", "extra")]
-    # (Half of what random search with 22 evaluations reaches on average is 0.28.)
     expect_lt(abs(instance$result_y), 0.15)
     expect_identical(instance$result_x_domain$k, "a")
   }
   expect_equal(found$minimize, found$maximize)
+})
+
+test_that("it is better than random search with the same budget", {
+  skip_on_cran()
+  needs_bbotk()
+  found <- vapply(seq_len(by_level(2, 4)), function(seed) {
+    set.seed(seed)
+    instance <- instance_of("minimize", 20)
+    quiet(bbotk::opt("gp_bandit",
+                     model = gp_model(refit = refit_every(5, mean = "fit", average = 10)))$optimize(instance))
+    instance$result_y
+  }, 0)
+  # (bbotk's own random search takes seconds for it.)
+  set.seed(3)
+  one <- function() cost_of_test(list(x = 10^runif(1, -3, 1), n = sample(8, 1), k = sample(c("a", "b"), 1), flag = runif(1) < 0.5,
+                                      extra = runif(1)))
+  random <- replicate(100, min(replicate(20, one())))
+  expect_lt(mean(found), mean(random) / 2)
 })
 
 test_that("batches, earlier evaluations, failures, other terminators and settings are supported", {
