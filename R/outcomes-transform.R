@@ -350,10 +350,10 @@ most_log_doubt <- 0.05
 # the fit?
 is_above_noise <- function(map, fit) {
   if (map_kind(map) != "log") return(TRUE)
-  models <- or_else(fit$models, list(list(noise_var = fit$noise_var, weight = 1)))
-  of <- function(name) vapply(models, `[[`, 0, name)
-  noisy <- sqrt(of("noise_var")) / slope_at_centre(map) > most_log_noise * abs(map$scale)
-  sum(of("weight")[noisy]) <= most_log_doubt * sum(of("weight"))
+  noise_var <- vapply(configs_of_models(fit), `[[`, 0, "noise_var")
+  noisy <- sqrt(noise_var) / slope_at_centre(map) > most_log_noise * abs(map$scale)
+  weight <- model_weights(fit)
+  sum(weight[noisy]) <= most_log_doubt * sum(weight)
 }
 
 # The log likelihood of a power transform, and of a logarithm, must exceed that without one by this amount.

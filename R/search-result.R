@@ -65,9 +65,8 @@ with_structure <- function(model_state, bandit, certificate = NULL, ...) {
   bandit <- frame_of(bandit)
   config <- current_config(bandit)
   if (!is_noise_fitted(bandit) || !is.null(certificate) || is.null(config$models)) return(model_state)
-  map <- output_map(config)
-  unit <- if (is.null(map)) 1 else 1 / abs(cpp_output_slopes(map, as.double(model_state$mean)))
-  widened <- sqrt(model_state$sd^2 + structure_in_noise * expected_noise(config) * unit^2)
+  noise_var <- noise_in_user_units(config, as.double(model_state$mean))
+  widened <- sqrt(model_state$sd^2 + structure_in_noise * noise_var)
   if (is.finite(widened)) model_state$sd <- widened
   model_state
 }

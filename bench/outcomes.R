@@ -236,7 +236,6 @@ round_times <- function(points = 60, rounds = 30) {
 # objectives.
 look_times <- function(results) {
   space <- stats::setNames(rep(list(c(0, 1)), 2), c("a", "b"))
-  seconds_of <- function(call) sum(system.time(call, gcFirst = TRUE)[c("user.self", "sys.self")])
   searched <- function(outcomes) {
     set.seed(1)
     bandit <- auto_bandit(space, outcomes = outcomes)
@@ -248,8 +247,8 @@ look_times <- function(results) {
   }
   limited <- searched(list(f = to_maximize(), g = at_most(0.5)))
   both <- searched(list(f = to_maximize(), g = to_minimize()))
-  data.frame(results = results, best = seconds_of(limited$best()), again = seconds_of(limited$best()),
-             front = seconds_of(both$front()), front_again = seconds_of(both$front()))
+  data.frame(results = results, best = seconds(limited$best), again = seconds(limited$best),
+             front = seconds(both$front), front_again = seconds(both$front))
 }
 
 # ---- what is to be done ------------------------------------------------------------------------------

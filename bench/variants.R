@@ -64,8 +64,8 @@ asked <- function(every = Inf, rule = NULL, batch = 1, stalls = Inf, final = FAL
   }
 }
 # Input warping: of each input u in [0, 1] the search sees 1 - (1 - u^a)^b (Kumaraswamy). After every tenth evaluation
-# from the twentieth on, a and b maximise the evidence of the logarithm of the gap, input by input on a grid, with a normal
-# prior of log a and log b (sd .75); a better pair than the present one begins the search anew with all rewards.
+# from the twentieth on, a and b maximise the evidence of the logarithm of the gap, input by input on a grid, with a
+# normal prior of log a and log b (sd .75). A better pair than the present one begins the search anew with all rewards.
 warp <- function(u, shape) 1 - (1 - pmin(pmax(u, 0), 1)^shape[1])^shape[2]
 unwarp <- function(w, shape) (1 - (1 - w)^(1 / shape[2]))^(1 / shape[1])
 each_input <- function(x, shapes, map) vapply(seq_len(ncol(x)), function(k) map(x[, k], shapes[k, ]), x[, 1])

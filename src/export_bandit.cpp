@@ -278,8 +278,8 @@ Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& 
     lower = std::min(lower, mean[k] - moments.kReach * sd[k]);
     upper = std::max(upper, mean[k] + moments.kReach * sd[k]);
   }
-  // A table is worthwhile if it has fewer cells than the number of evaluations.
-  if (evaluations > 0.0 && moments.cells(lower, upper) + 2.0 < evaluations) moments.tabulate(lower, upper);
+  // A table is worthwhile if it has fewer entries than the number of evaluations.
+  if (evaluations > 0.0 && moments.entries(lower, upper) < evaluations) moments.tabulate(lower, upper);
   for (R_xlen_t k = 0; k < n; ++k) {
     const double middle = moments.expected_measurement(mean[k], sd[k]);
     spread[k] = moments.spread(mean[k], sd[k], middle);

@@ -65,7 +65,7 @@ class OutputMoments {
   void tabulate(double lower, double upper) {
     from_ = lower;
     step_ = noise_ / kCells;
-    const std::size_t n = static_cast<std::size_t>(cells(lower, upper)) + 2;
+    const auto n = static_cast<std::size_t>(entries(lower, upper));
     value_.resize(n);
     slope_.resize(n);
     for (std::size_t k = 0; k < n; ++k) {
@@ -85,8 +85,9 @@ class OutputMoments {
       slope_[k] = step_ * by_noise / (noise_ * noise_);   // d E r(f + e) / df = E r(f + e) e / sd^2 (Stein)
     }
   }
-  double cells(double lower, double upper) const {
-    return noise_ > 0.0 ? std::ceil((upper - lower) / noise_ * kCells) : kInf;
+  // Of that table.
+  double entries(double lower, double upper) const {
+    return noise_ > 0.0 ? std::ceil((upper - lower) / noise_ * kCells) + 2.0 : kInf;
   }
 
   // The sd of u(N(mean, sd^2)), whose mean is `centre` (relative to the transform's centre).
