@@ -126,7 +126,7 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
     tune_on(search, evaluate, iter, control, function() seconds_since(begun) >= until, bar)
   }),
            interrupt = function(i) message("Interrupted: the results so far are returned."))
-  costs <- unlist(lapply(search$found, function(one) mean_costs(one, found)$cost))
+  costs <- unlist(lapply(search$found, function(one) mean_costs(one, found)$.cost))
   if (!any(is.finite(costs))) warn_of_failures(failed_tuning_words(search$found))
   found <- bound_iterations(search$found)
   attr(found, "bandit") <- bandit
@@ -182,8 +182,8 @@ tuning_bandit <- function(domain, policy, model, ...) {
 # Records the settings evaluated before, with their costs. Settings outside the search space are not recorded.
 record_initial <- function(bandit, found) {
   known <- settings_within(bandit$config$domain, mean_costs(found, found))
-  if (nrow(known)) add_evaluated(bandit, known[bandit$config$domain$names], known$cost)
-  known$cost
+  if (nrow(known)) add_evaluated(bandit, known[bandit$config$domain$names], known$.cost)
+  known$.cost
 }
 
 # The limits of a range can differ in their last digits if they were computed in another way.
@@ -214,7 +214,7 @@ tune_on <- function(search, evaluate, iter, control, is_over, bar = NULL) {
     tried <- if (is.null(search$race)) list(result = evaluate(asked[names]))
              else race_setting(search, asked[names], evaluate)
     is_whole <- is.null(tried$stopped)
-    cost <- if (is_whole) mean_costs(tried$result, first)$cost[1] else tried$stopped$mean
+    cost <- if (is_whole) mean_costs(tried$result, first)$.cost[1] else tried$stopped$mean
     record_cost(search, asked$id, cost, tried$stopped$var)
     if (is_whole) {
       search$cost <- c(search$cost, cost)
@@ -243,17 +243,17 @@ next_setting <- function(bandit, noise_var = numeric()) {
   }
 }
 
-# One row per setting: its parameters, and the mean of the first metric as a cost. `first`: the result that defines the
-# metric. There are no rows if all models failed.
+# One row per setting: its parameters, and the mean of the first metric as `.cost` (a parameter can be called `cost`).
+# `first`: the result that defines the metric. There are no rows if all models failed.
 mean_costs <- function(results, first) {
   metric <- from_tune("first_metric")(attr(first, "metrics"))
   means <- attempt(as.data.frame(from_tune("collect_metrics")(results)))
-  if (is.null(means)) return(data.frame(cost = numeric()))
+  if (is.null(means)) return(data.frame(.cost = numeric()))
   wanted <- means$.metric == metric$metric
   time <- attr(first, "eval_time_target")
   if (!is.null(time) && ".eval_time" %in% names(means)) wanted <- wanted & means$.eval_time %in% c(time, NA)
   means <- means[wanted, ]
-  means$cost <- if (metric$direction == "maximize") -means$mean else means$mean
+  means$.cost <- if (metric$direction == "maximize") -means$mean else means$mean
   means
 }
 

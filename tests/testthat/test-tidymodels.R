@@ -90,6 +90,19 @@ test_that("metrics to be maximised are maximised, and earlier results are the st
   expect_identical(nrow(from("tune")$collect_metrics(found)), 4L)
 })
 
+test_that("a parameter can be called `cost`, as that of a support vector machine is", {
+  needs_tune()
+  tree <- from("parsnip")$decision_tree("regression", "rpart", cost_complexity = tune("cost"), min_n = tune())
+  ranges <- from("dials")$parameters(list(cost = from("dials")$cost_complexity(c(-4, 1)), min_n = from("dials")$min_n(c(2, 10))))
+  set.seed(2)
+  found <- suppressMessages(tune_gp_bandit(tree, mpg ~ ., folds_of_test(), param_info = ranges, iter = 2, initial = 4))
+  metrics <- as.data.frame(from("tune")$collect_metrics(found))
+  metrics <- metrics[metrics$.metric == "rmse", ]
+  history <- attr(found, "bandit")$history()
+  expect_equal(history$cost, metrics$cost[order(metrics$.iter)])
+  expect_equal(history$reward, metrics$mean[order(metrics$.iter)])
+})
+
 test_that("it stops without improvement and at its time limit, and starts nothing after it", {
   needs_tune()
   counted <- function(...) max(as.data.frame(tuned(iter = 6, initial = 3, ...))$.iter)
