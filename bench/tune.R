@@ -6,8 +6,8 @@
 #
 # A search has 25 evaluations. The first ten are tune's space-filling design, and all tools have the same ten results.
 # Then each tool chooses 15 settings with its defaults (but `no_improve = Inf`, so that none ends early). A seed decides
-# the rows, the folds, and what a tool draws. Every evaluation is a line of `out`; searches that it has are not made
-# again, and none begins after `minutes`.
+# the rows, the folds, the seed with which each setting is evaluated, and what a tool draws. Every evaluation is a line
+# of `out`; searches that it has are not made again, and none begins after `minutes`.
 #
 # `loss`: mean over the folds, log loss or rmse; `again`: the loss of the best setting on five other folds. Seconds are
 # the processor's: `first_s` for the first ten evaluations, `search_s` for the rest, `evaluate_s` the part of `search_s`
@@ -49,13 +49,12 @@ data_of <- function(name, seed) {
   data.frame(scale(inputs[kept, ]), truth = if (is.factor(truth)) droplevels(truth[kept]) else truth[kept])
 }
 
-# ---- tasks: the data, the parsnip model, the parameters ------------------------------------------------------------
+# ---- tasks: the data, the parsnip model, the parameters (numbers: with factors tune_bayes() takes minutes) ---------
 
 tune <- function(...) asNamespace("tune")$tune(...)
 number <- function(id, range, type = "double", trans = NULL) {
   dials::new_quant_param(type, range, c(TRUE, TRUE), trans = trans, label = stats::setNames(id, id))
 }
-choice <- function(id, values, type) dials::new_qual_param(type, values, label = stats::setNames(id, id))
 space <- function(...) dials::parameters(list(...))
 
 tree <- function(mode) {
@@ -87,14 +86,12 @@ tasks <- list(
   }, space = function(inputs) space(penalty = dials::penalty(), mixture = dials::mixture())),
   forest_glass = list(data = "glass", model = function() {
     forest <- parsnip::rand_forest("classification", mtry = tune(), min_n = tune(), trees = 100)
-    parsnip::set_engine(forest, "ranger", sample.fraction = tune("sample.fraction"), replace = tune("replace"),
-                        max.depth = tune("max.depth"), splitrule = tune("splitrule"), num.threads = 1)
+    parsnip::set_engine(forest, "ranger", sample.fraction = tune("sample.fraction"),
+                        max.depth = tune("max.depth"), num.threads = 1)
   }, space = function(inputs) {
     space(mtry = dials::mtry(c(1L, inputs)), min_n = dials::min_n(),
           sample.fraction = number("sample.fraction", c(0.2, 1)),
-          replace = choice("replace", c(TRUE, FALSE), "logical"),
-          max.depth = number("max.depth", c(2L, 30L), "integer"),
-          splitrule = choice("splitrule", c("gini", "extratrees"), "character"))
+          max.depth = number("max.depth", c(2L, 30L), "integer"))
   }),
   forest_boston = list(data = "boston", model = function() {
     forest <- parsnip::rand_forest("regression", mtry = tune(), min_n = tune(), trees = 100)
@@ -147,17 +144,22 @@ tools <- list(
 
 # ---- searches ------------------------------------------------------------------------------------------------------
 
-# From now on tune_grid() counts its seconds: that is what evaluates settings, whoever asks.
+# From now on tune_grid(), which evaluates the settings of all tools, counts its seconds and always begins with the same
+# seed. Else tune_bayes() has another seed for each setting, and the least of its losses is that of the luckiest seed.
 clock <- new.env()
 clock$evaluating <- 0
 clock$depth <- 0
+clock$seed <- 1
 count_evaluations <- function() {
   original <- tune::tune_grid
   utils::assignInNamespace("tune_grid", function(object, ...) {
-    clock$depth <- clock$depth + 1
     begun <- processor()
+    state <- get(".Random.seed", globalenv())
+    if (clock$depth == 0) set.seed(clock$seed)
+    clock$depth <- clock$depth + 1
     on.exit({
       clock$depth <- clock$depth - 1
+      assign(".Random.seed", state, globalenv())
       if (clock$depth == 0) clock$evaluating <- clock$evaluating + processor() - begun
     })
     original(object, ...)
@@ -168,6 +170,7 @@ processor <- function() sum(proc.time()[1:2])
 one_search <- function(key, problem, first) {
   tool <- tools[[key$tool]]
   set.seed(key$seed)
+  clock$seed <- 3000 + key$seed
   gc()
   clock$evaluating <- 0
   begun <- processor()
@@ -175,7 +178,7 @@ one_search <- function(key, problem, first) {
   search_s <- processor() - begun
   evaluate_s <- clock$evaluating
   best <- means[which.min(means$mean), problem$space$id]
-  set.seed(90000 + key$seed)
+  clock$seed <- 90000 + key$seed
   again <- tune::collect_metrics(evaluate(problem, best, problem$other))$mean
   cbind(key, version = paste(tool$package, utils::packageVersion(tool$package)), evaluation = seq_along(means$mean),
         loss = signif(means$mean, 6), again = signif(again, 6), first_s = round(first$seconds, 2),
@@ -184,6 +187,7 @@ one_search <- function(key, problem, first) {
 
 first_results <- function(problem, seed) {
   set.seed(70000 + seed)
+  clock$seed <- 3000 + seed
   begun <- processor()
   results <- evaluate(problem, dials::grid_space_filling(problem$space, size = first_settings))
   list(results = results, seconds = processor() - begun)
