@@ -439,6 +439,15 @@ without_transform <- function(frame, config) {
   frame
 }
 
+# The model's noise variance at each reward, in the user's units.
+noise_in_user_units <- function(config, reward) {
+  if (is.null(config$outputs)) return(rep(expected_noise(config), length(reward)))
+  map <- output_map(config)
+  if (map$distinct < 2) map <- fit_outcome_transform(config$outputs, reward)
+  if (map$distinct < 2) return(rep(0, length(reward)))
+  expected_noise(config) / cpp_output_slopes(map, reward)^2
+}
+
 # ---- queries and printing -----------------------------------------------------------
 
 values_of_queries <- function(bandit, outcome) {

@@ -249,15 +249,6 @@ beside_own_noise <- function(bandit, reward, extra) {
   extra
 }
 
-# The model's noise variance at each reward, in the user's units.
-noise_in_user_units <- function(config, reward) {
-  if (is.null(config$outputs)) return(rep(expected_noise(config), length(reward)))
-  map <- output_map(config)
-  if (map$distinct < 2) map <- fit_outcome_transform(config$outputs, reward)
-  if (map$distinct < 2) return(rep(0, length(reward)))
-  expected_noise(config) / cpp_output_slopes(map, reward)^2
-}
-
 # ---- the result ---------------------------------------------------------------------------
 
 # NULL if there was no race.
