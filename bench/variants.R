@@ -14,8 +14,9 @@
 # variants.csv (`default`: a single smoothness), variants_incumbent.csv (`default`: an average over smoothness), and
 # variants_log.csv (`default`: the same, without the logarithm, which is in today's default; `log_any`, `log_mode`:
 # `log` before the rule about noise, and with that rule for the best model alone), variants_none.csv (base=none),
-# variants_prior.csv (`wide`), variants_warped.csv (`default`: without the logarithm), variants_seeds.csv (five seeds) and
-# peers.csv (other packages, which were run outside the repository).
+# variants_prior.csv (`wide`), variants_warped.csv (`default`: without the logarithm), variants_seeds.csv (five seeds),
+# variants_additive.csv and variants_lifted.csv (`default`: with the logarithm), and peers.csv (other packages, which
+# were run outside the repository).
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
@@ -126,6 +127,20 @@ variants$batches_draws <- asked(batch = 5, policy = policy_ei(incumbent = "draws
 variants$log <- list(model = gp_model(transform = "log"))
 variants$wide <- list(model = gp_model(noise_prior = c(log(1e-3), 3)))
 variants$none_log <- list(model = gp_model(noise = "none", transform = "log"))
+variants$lifted <- list(model = gp_model(noise_prior = rbind(c(log(3e-4), 3), c(log(0.3), 1.2))))
+variants$one <- refitted()                             # a single smoothness
+# The sum of the default kernel and of one for each input, with a single smoothness.
+variants$additive <- function(f, domain, evaluations) {
+  side <- domain$upper - domain$lower
+  kernel <- kernel_matern(2.5, 0.4 * sqrt(length(side)) * side)
+  for (k in seq_along(side)) kernel <- kernel + kernel_matern(2.5, 0.4 * side[k], variance = 0.3, dims = k)
+  of <- grep("variance$", names(gpbandits:::kernel_parameters(kernel)), value = TRUE)
+  priors <- stats::setNames(c(list(c(log(2), 1)), rep(list(c(log(0.3), 1.5)), length(side))), of)
+  minimize_bandit(f, domain, evaluations,
+                  model = gp_model(kernel, noise_prior = gpbandits:::default_noise_prior,
+                                   lengthscale_prior = c(log(0.4 * sqrt(length(side))), 1),
+                                   refit = averaged(priors = priors)))
+}
 others <- Sys.getenv("VARIANTS")
 if (nzchar(others)) source(others)                     # more entries of `variants`
 
