@@ -48,8 +48,8 @@
 #' "auto"`. In paired searches the log10 gap of the recommended point was lower by 0.17 (standard error 0.07) in 2
 #' inputs without noise, and by 0.22 (0.08) in 5 (`bench/results/optimisation.md` in the sources).
 #' @section Priors:
-#' * Noise variance, `"auto"`: an equal mixture of nearly no noise, `c(log(1e-5), 2.5)`, and much noise, `c(log(0.3),
-#'   1.2)`.
+#' * Noise variance, `"auto"`: an equal mixture of little or no noise, `c(log(2e-3), 3)`, and much noise, `c(log(0.3),
+#'   1.2)`. From 15 inputs on the first part is `c(log(1e-5), 2.5)`.
 #' * Lengthscales, `"auto"`: a log-normal distribution with median \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1.
 #' * The default kernel's variance: `c(log(2), 1)`.
 #' * Correlations of the levels of a factor: Beta(4, 2). The part `own` of levels with features: `c(log(0.1), 1)`.
@@ -142,7 +142,7 @@ model_setting_words <- function(value, name) {
                   refit = "none: kernel and noise variance are fixed", "none"))
   }
   if (identical(value, "auto")) {
-    return(switch(name, noise_prior = "default: an equal mixture of nearly no noise and much noise",
+    return(switch(name, noise_prior = "default: an equal mixture of little or no noise and much noise",
                   lengthscale_prior = "default: log-normal, median 0.4 sqrt(inputs) ranges; none for kernels given",
                   transform = "auto: a power transform of rewards if it improves the likelihood",
                   refit = paste("default: every 2 rounds, averaging over up to 10 models and over smoothness;",

@@ -15,8 +15,8 @@
 # variants_log.csv (`default`: the same, without the logarithm, which is in today's default; `log_any`, `log_mode`:
 # `log` before the rule about noise, and with that rule for the best model alone), variants_none.csv (base=none),
 # variants_prior.csv (`wide`), variants_warped.csv (`default`: without the logarithm), variants_seeds.csv (five seeds),
-# variants_additive.csv and variants_lifted.csv (`default`: with the logarithm), and peers.csv (other packages, which
-# were run outside the repository).
+# variants_additive.csv and variants_lifted.csv (`default`: with the logarithm and the noise's former prior), and
+# peers.csv (other packages, which were run outside the repository).
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
@@ -127,7 +127,10 @@ variants$batches_draws <- asked(batch = 5, policy = policy_ei(incumbent = "draws
 variants$log <- list(model = gp_model(transform = "log"))
 variants$wide <- list(model = gp_model(noise_prior = c(log(1e-3), 3)))
 variants$none_log <- list(model = gp_model(noise = "none", transform = "log"))
+# The first part of the noise's prior: as it was before, and with more noise; `lifted_more` is today's default.
+variants$not_lifted <- list(model = gp_model(noise_prior = rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))))
 variants$lifted <- list(model = gp_model(noise_prior = rbind(c(log(3e-4), 3), c(log(0.3), 1.2))))
+variants$lifted_more <- list(model = gp_model(noise_prior = rbind(c(log(2e-3), 3), c(log(0.3), 1.2))))
 variants$one <- refitted()                             # a single smoothness
 # The sum of the default kernel and of one for each input, with a single smoothness.
 variants$additive <- function(f, domain, evaluations) {
@@ -137,7 +140,7 @@ variants$additive <- function(f, domain, evaluations) {
   of <- grep("variance$", names(gpbandits:::kernel_parameters(kernel)), value = TRUE)
   priors <- stats::setNames(c(list(c(log(2), 1)), rep(list(c(log(0.3), 1.5)), length(side))), of)
   minimize_bandit(f, domain, evaluations,
-                  model = gp_model(kernel, noise_prior = gpbandits:::default_noise_prior,
+                  model = gp_model(kernel, noise_prior = gpbandits:::default_noise_prior(domain),
                                    lengthscale_prior = c(log(0.4 * sqrt(length(side))), 1),
                                    refit = averaged(priors = priors)))
 }

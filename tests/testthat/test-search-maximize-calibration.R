@@ -25,6 +25,31 @@ test_that("for one relevant input of four, with noise, intervals cover the truth
   expect_lte(beyond_three(one, function(p) 6 * (p[["a"]] - 0.4)^2), 1)
 })
 
+test_that("with noise of 2% and few points the luckiest measurement is not treated as the truth", {
+  # Twenty points in five inputs, half of them near the optimum, as in a search.
+  error <- function(seed, ...) {
+    set.seed(seed)
+    at <- runif(5, 0.2, 0.8)
+    weight <- runif(5, 0.3, 1.5)
+    x <- matrix(runif(100), 20, dimnames = list(NULL, paste0("x", 1:5)))
+    x[1:10, ] <- pmin(pmax(sweep(x[1:10, ] * 0.3 - 0.15, 2, at, "+"), 0), 1)
+    truth <- colSums(weight * abs(t(x) - at)^1.7)
+    reward <- truth + rnorm(20, sd = 0.02 * sd(truth))
+    bandit <- auto_bandit(box_domain(rep(0, 5), rep(1, 5)), data.frame(x, reward), direction = "minimize",
+                          n_initial = 0, ...)
+    bandit$suggest()
+    best <- which.min(reward)
+    there <- bandit$posterior(as.data.frame(x)[best, ])
+    abs(there$mean - truth[best]) / there$sd
+  }
+  errors <- vapply(1:24, error, 0)
+  expect_lte(sum(errors > 2), 2)
+  expect_identical(sum(errors > 3), 0L)
+  # The former prior of the noise has hardly any density between almost none and much.
+  gap <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
+  expect_gte(sum(vapply(1:12, error, 0, model = gp_model(noise_prior = gap)) > 3), 3)
+})
+
 test_that("levels of a factor are not treated as equal before there is evidence", {
   space <- search_space(x = c(0, 1), kind = param_factor(c("a", "b", "c", "d")))
   effect <- c(a = -0.6, b = -0.2, c = 0.2, d = 0.6)
