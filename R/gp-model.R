@@ -49,7 +49,7 @@
 #' inputs without noise, and by 0.22 (0.08) in 5 (`bench/results/optimisation.md` in the sources).
 #' @section Priors:
 #' * Noise variance, `"auto"`: an equal mixture of little or no noise, `c(log(2e-3), 3)`, and much noise, `c(log(0.3),
-#'   1.2)`. From 15 inputs on the first part is `c(log(1e-5), 2.5)`.
+#'   1.2)`. From 15 inputs on and with several outcomes the first part is `c(log(1e-5), 2.5)`.
 #' * Lengthscales, `"auto"`: a log-normal distribution with median \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1.
 #' * The default kernel's variance: `c(log(2), 1)`.
 #' * Correlations of the levels of a factor: Beta(4, 2). The part `own` of levels with features: `c(log(0.1), 1)`.

@@ -2,6 +2,7 @@
 # other assumptions. Rows are appended to `out`, in units of the truth's sd over the space.
 #   Rscript bench/promise_causes.R case=bbob1@2 seeds=97:120 evaluations=20 out=FILE      searches
 #   Rscript bench/promise_causes.R report=TRUE out=FILE                                   the table of its searches
+#   ... refits=FALSE (only `search`) first=MEDIAN,SDLOG (another first part of the noise's prior)
 #
 # `how`: `search` (the result's value, with the posterior sd), `again` (one more refit), `wide` (one more refit, with
 # one wide prior of the noise variance). `diff`: promise less truth; `sd`: of the posterior; `fitted`: noise sd of the
@@ -10,9 +11,16 @@
 # best measurement. The report adds parts of the fitted noise variance to the promise's variance.
 script <- readLines("bench/promise.R")
 eval(parse(text = utils::head(script, -1)))                        # all but its last line, which runs it
-args <- arguments(case = "bbob1@2", seeds = "1:24", evaluations = "20", out = "", report = "FALSE")
+args <- arguments(case = "bbob1@2", seeds = "1:24", evaluations = "20", out = "", report = "FALSE", refits = "TRUE",
+                  first = "")
 
-priors <- list(again = "auto", wide = c(log(1e-3), 3))
+priors <- if (args$refits == "TRUE") list(again = "auto", wide = c(log(1e-3), 3))
+noise_prior <- if (nzchar(args$first)) {
+  first <- numbers(args$first)
+  rbind(c(log(first[1]), first[2]), c(log(0.3), 1.2))
+} else {
+  "auto"
+}
 
 # Of the models in force: weights, noise sds in the rewards' units at `value`, and nu.
 models_at <- function(bandit, value) {
@@ -35,7 +43,8 @@ promises_of <- function(name, seed, evaluations) {
   measurement <- case$measurement
   if (is.null(measurement)) measurement <- function(p) case$truth(p) + stats::rnorm(1, sd = case$noise)
   set.seed(1000 + seed)
-  found <- suppressWarnings(minimize_bandit(measurement, case$space, evaluations))
+  found <- suppressWarnings(minimize_bandit(measurement, case$space, evaluations,
+                                           model = gp_model(noise_prior = noise_prior)))
   point <- as.data.frame(as.list(found$par))[case$space$names]
   truth <- case$truth(as.list(found$par))
   known <- found$history[!is.na(found$history$reward), c(case$space$names, "reward")]

@@ -140,7 +140,7 @@ variants$additive <- function(f, domain, evaluations) {
   of <- grep("variance$", names(gpbandits:::kernel_parameters(kernel)), value = TRUE)
   priors <- stats::setNames(c(list(c(log(2), 1)), rep(list(c(log(0.3), 1.5)), length(side))), of)
   minimize_bandit(f, domain, evaluations,
-                  model = gp_model(kernel, noise_prior = gpbandits:::default_noise_prior(domain),
+                  model = gp_model(kernel, noise_prior = variants$not_lifted$model$noise_prior,
                                    lengthscale_prior = c(log(0.4 * sqrt(length(side))), 1),
                                    refit = averaged(priors = priors)))
 }
