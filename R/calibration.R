@@ -69,8 +69,7 @@
 #'   results assume that the time of arrival does not depend on the reward.
 #' * Many inputs and few evaluations. With few points, a smooth function without noise is as likely as one with noise,
 #'   and then the luckiest measurement determines `value`. With twenty inputs that all matter and 60 evaluations, the
-#'   truth was beyond 3 `sd` in 6 of 20 searches (in nine inputs, with 25 evaluations, in 1 of 72). Set `noise_prior` of
-#'   [gp_model()] if you know the noise, or repeat the recommended point.
+#'   truth was beyond 3 `sd` in 6 of 20 searches. Set `noise_prior` of [gp_model()], or repeat the point.
 #' * A function that none of the models fits. The average does not fit it either. [check_model()] detects some of these
 #'   cases; its line is printed by `summary()` and `$certificate()`.
 #'

@@ -53,7 +53,7 @@ transfer_refit <- function() refit_every(1, minimum = 2, mean = "fit", average =
 # outcomes, where it found better points under limits (`bench/outcomes.R`), and with many inputs, where only it was
 # measured.
 default_noise_prior <- function(domain, outcomes = NULL) {
-  little <- if (has_many_inputs(domain) || !is.null(outcomes)) c(log(1e-5), 2.5) else c(log(2e-3), 3)
+  little <- if (has_many_inputs(domain) || length(outcomes) > 1) c(log(1e-5), 2.5) else c(log(2e-3), 3)
   rbind(little, c(log(0.3), 1.2), deparse.level = 0)
 }
 default_prior_variance <- c(meanlog = log(2), sdlog = 1)
@@ -77,10 +77,10 @@ resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE, out
 
 # An outcome with its own kernel has the refits that `model` has with this kernel: priors are for parameters of one
 # kernel, and averages over smoothness for the default kernel.
-with_own_refit <- function(outcome, model, domain, contexts) {
+with_own_refit <- function(outcome, model, domain, contexts, outcomes) {
   if (is.null(outcome$kernel) || !is.null(outcome$refit)) return(outcome)
   model$kernel <- outcome$kernel
-  outcome["refit"] <- list(resolved_model(model, domain, contexts, outcomes = list(outcome))$refit)
+  outcome["refit"] <- list(resolved_model(model, domain, contexts, outcomes = outcomes)$refit)
   outcome
 }
 
@@ -231,7 +231,7 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   if (is.null(context_sides) && !is.null(list(...)$contexts)) {
     stop_unused("contexts", "an objective has none. Use `auto_bandit()`")
   }
-  if (!is.null(outcomes)) outcomes <- lapply(outcomes, with_own_refit, model, domain, context_sides)
+  if (!is.null(outcomes)) outcomes <- lapply(outcomes, with_own_refit, model, domain, context_sides, outcomes)
   model <- resolved_model(model, domain, context_sides, transfer, outcomes)
   transform <- if (model$transform == "auto") default_transform(domain, model$refit, context_sides, outcomes)
                else model$transform

@@ -34,14 +34,16 @@ test_that("an outcome with its own kernel is refitted as by gp_model() with this
   box <- list(x = c(0, 1), z = c(0, 10))
   config_of <- function(...) as.environment(auto_bandit(box, ...))$config
   refit_with <- function(kernel, ...) config_of(model = gp_model(kernel, ...))$refit
+  # With several outcomes the default prior of the noise is another one.
+  of_several <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
   for (own in list(kernel_se(0.3), kernel_matern(1.5, c(0.3, 3)), kernel_se(0.3) + kernel_linear(dims = "x"))) {
     # Priors and averages over smoothness are for the default kernel.
     alone <- config_of(outcomes = list(yield = to_maximize(kernel = own)))
     expect_identical(alone[c("kernel", "refit")], list(kernel = own, refit = refit_with(own)))
     several <- config_of(outcomes = list(yield = to_maximize(), cost = at_most(1, kernel = own)),
                          model = gp_model(lengthscale_prior = c(0, 1)))
-    expect_identical(several$refit, refit_with(NULL, lengthscale_prior = c(0, 1)))
-    expect_identical(several$outcomes$cost$refit, refit_with(own, lengthscale_prior = c(0, 1)))
+    expect_identical(several$refit, refit_with(NULL, lengthscale_prior = c(0, 1), noise_prior = of_several))
+    expect_identical(several$outcomes$cost$refit, refit_with(own, lengthscale_prior = c(0, 1), noise_prior = of_several))
   }
   # What the outcome says of its refits holds, and so does a model without refits.
   given <- config_of(outcomes = list(yield = to_maximize(kernel = kernel_se(0.3), refit = refit_every(7))))
