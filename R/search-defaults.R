@@ -52,7 +52,7 @@ transfer_refit <- function() refit_every(1, minimum = 2, mean = "fit", average =
 # almost no noise then treat the luckiest measurement as the truth (`bench/promise_causes.R`). It is kept with several
 # outcomes, where it found better points under limits (`bench/outcomes.R`), and with many inputs, where only it was
 # measured.
-default_noise_prior <- function(domain, outcomes = NULL) {
+default_noise_prior <- function(domain, outcomes) {
   little <- if (has_many_inputs(domain) || length(outcomes) > 1) c(log(1e-5), 2.5) else c(log(2e-3), 3)
   rbind(little, c(log(0.3), 1.2), deparse.level = 0)
 }
@@ -61,26 +61,30 @@ default_prior_own <- c(meanlog = log(0.1), sdlog = 1)
 # A prior on correlations below 1: levels are not assumed to be equal.
 default_prior_correlation <- c(shape1 = 4, shape2 = 2)
 
-# The model from gp_model() with the settings that depend on the domain and on earlier campaigns (`transfer`: are there
-# any?).
-resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE, outcomes = NULL) {
+with_noise_prior <- function(model, domain, outcomes) {
   check_class(model, "gp_model", "model", hint = "gp_model()")
+  if (identical(model$noise_prior, "auto")) model$noise_prior <- default_noise_prior(domain, outcomes)
+  model
+}
+
+# The model with the settings that depend on the domain and on earlier campaigns (`transfer`: are there any?).
+resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE) {
   kernel <- if (is.null(model$kernel)) default_kernel(domain, contexts)
   if (identical(model$refit, "auto")) {
     model["refit"] <- list(if (transfer) transfer_refit() else default_refit(domain, kernel))
   }
   if (model$noise == "none") model <- without_noise(model)
-  model["refit"] <- list(with_priors(model, domain, contexts, outcomes))
+  model["refit"] <- list(with_priors(model, domain, contexts))
   if (!is.null(kernel)) model$kernel <- kernel
   model
 }
 
 # An outcome with its own kernel has the refits that `model` has with this kernel: priors are for parameters of one
 # kernel, and averages over smoothness for the default kernel.
-with_own_refit <- function(outcome, model, domain, contexts, outcomes) {
+with_own_refit <- function(outcome, model, domain, contexts) {
   if (is.null(outcome$kernel) || !is.null(outcome$refit)) return(outcome)
   model$kernel <- outcome$kernel
-  outcome["refit"] <- list(resolved_model(model, domain, contexts, outcomes = outcomes)$refit)
+  outcome["refit"] <- list(resolved_model(model, domain, contexts)$refit)
   outcome
 }
 
@@ -94,10 +98,9 @@ without_noise <- function(model) {
 
 # The model's refits with priors for parameters that have none: the priors of the default kernel, and those that the
 # user has given.
-with_priors <- function(model, domain, contexts, outcomes) {
+with_priors <- function(model, domain, contexts) {
   refit <- model$refit
   kernel <- model$kernel
-  noise_prior <- if (identical(model$noise_prior, "auto")) default_noise_prior(domain, outcomes) else model$noise_prior
   lengthscale_prior <- model$lengthscale_prior
   ours <- is.null(kernel)
   if (ours) kernel <- default_kernel(domain, contexts)
@@ -115,7 +118,7 @@ with_priors <- function(model, domain, contexts, outcomes) {
               of_ours("variance$", default_prior_variance),
               of_ours("correlation", default_prior_correlation),
               of_ours("own$", default_prior_own),
-              if (!is.null(noise_prior)) list(noise_var = noise_prior))
+              if (!is.null(model$noise_prior)) list(noise_var = model$noise_prior))
   refit$settings$priors <- utils::modifyList(priors, as.list(refit$settings$priors))
   if (length(refit$settings$priors) == 0) refit$settings$priors <- NULL
   refit
@@ -231,8 +234,9 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   if (is.null(context_sides) && !is.null(list(...)$contexts)) {
     stop_unused("contexts", "an objective has none. Use `auto_bandit()`")
   }
-  if (!is.null(outcomes)) outcomes <- lapply(outcomes, with_own_refit, model, domain, context_sides, outcomes)
-  model <- resolved_model(model, domain, context_sides, transfer, outcomes)
+  model <- with_noise_prior(model, domain, outcomes)
+  if (!is.null(outcomes)) outcomes <- lapply(outcomes, with_own_refit, model, domain, context_sides)
+  model <- resolved_model(model, domain, context_sides, transfer)
   transform <- if (model$transform == "auto") default_transform(domain, model$refit, context_sides, outcomes)
                else model$transform
   outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")), transform)
