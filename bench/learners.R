@@ -20,12 +20,6 @@ trees <- as.integer(args$trees)
 
 # ---- data: factors of the inputs become columns of 0 and 1 ---------------------------------------------------------------------------
 
-of_mlbench <- function(name) {
-  where <- new.env()
-  utils::data(list = name, package = "mlbench", envir = where)
-  where[[name]]
-}
-
 tables <- list(
   sonar = function() list(frame = mlr3::tsk("sonar")$data(), target = "Class"),
   german = function() list(frame = mlr3::tsk("german_credit")$data(), target = "credit_risk"),

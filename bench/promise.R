@@ -83,16 +83,12 @@ real_learner <- function(space, data, target, fit) {
   list(space = space, truth = truth, measurement = function(p) one(p), noise = NA_real_, few = 12)
 }
 
-of_mlbench <- function(name) {
-  where <- new.env()
-  utils::data(list = name, package = "mlbench", envir = where)
-  stats::na.omit(where[[name]])
-}
+complete_rows <- function(name) stats::na.omit(of_mlbench(name))
 
 learners <- list(
   tree = function() {
     space <- search_space(cp = param_real(1e-4, 0.1, log = TRUE), minsplit = param_integer(2, 60), maxdepth = param_integer(1, 12))
-    real_learner(space, of_mlbench("Vehicle"), "Class", function(p, train, test, target) {
+    real_learner(space, complete_rows("Vehicle"), "Class", function(p, train, test, target) {
       model <- rpart::rpart(stats::reformulate(".", target), train, control = rpart::rpart.control(cp = p$cp, minsplit = p$minsplit,
                                                                                                  maxdepth = p$maxdepth, xval = 0))
       stats::predict(model, test, type = "class")
@@ -100,14 +96,14 @@ learners <- list(
   },
   network = function() {
     space <- search_space(size = param_integer(1, 8), decay = param_real(1e-5, 1, log = TRUE))
-    real_learner(space, of_mlbench("Glass"), "Type", function(p, train, test, target) {
+    real_learner(space, complete_rows("Glass"), "Type", function(p, train, test, target) {
       model <- nnet::nnet(stats::reformulate(".", target), train, size = p$size, decay = p$decay, maxit = 60, trace = FALSE)
       stats::predict(model, test, type = "class")
     })
   },
   machine = function() {
     space <- search_space(cost = param_real(1e-2, 1e3, log = TRUE), gamma = param_real(1e-4, 1, log = TRUE))
-    real_learner(space, of_mlbench("Sonar"), "Class", function(p, train, test, target) {
+    real_learner(space, complete_rows("Sonar"), "Class", function(p, train, test, target) {
       stats::predict(e1071::svm(stats::reformulate(".", target), train, cost = p$cost, gamma = p$gamma), test)
     })
   }

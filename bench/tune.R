@@ -23,12 +23,6 @@ settings <- 25
 
 # ---- data: the outcome is `truth`, the inputs are numbers with mean 0 and sd 1 -------------------------------------
 
-of_mlbench <- function(name) {
-  where <- new.env()
-  utils::data(list = name, package = "mlbench", envir = where)
-  where[[name]]
-}
-
 tables <- list(
   sonar = function() list(frame = of_mlbench("Sonar"), target = "Class"),
   glass = function() list(frame = of_mlbench("Glass"), target = "Type"),

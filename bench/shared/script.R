@@ -12,6 +12,12 @@ words <- function(text) strsplit(text, ",", fixed = TRUE)[[1]]
 
 lacking <- function(packages) packages[!vapply(packages, requireNamespace, NA, quietly = TRUE)]
 
+of_mlbench <- function(name) {
+  where <- new.env()
+  utils::data(list = name, package = "mlbench", envir = where)
+  where[[name]]
+}
+
 # ---- searches that go on where they ended: rows in a file `out` ("": none) -------------------------------------------
 
 # The keys (columns of these names) of the searches that the file has.
