@@ -31,10 +31,9 @@ demo: ## install what is missing, then find the summit of volcano (picture: buil
 	@$(MAKE) -s $(STAMP)
 	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/examples/volcano.R
 
-# (Byte code takes ten seconds here, and saves more in the tests' many processes, each of which would make its own.)
 test: ## install what is missing, then run the tests (FILTER=name for one file)
 	@Rscript tools/setup.R test
-	@$(MAKE) -s $(STAMP) INSTALL_OPTIONS=--byte-compile
+	@$(MAKE) -s $(STAMP)
 	@NOT_CRAN=true Rscript tools/run_tests.R $(if $(FILTER),'$(FILTER)')
 
 check: ## build the tarball and run R CMD check --as-cran on it (CHECK_ARGS=...)
@@ -43,10 +42,9 @@ check: ## build the tarball and run R CMD check --as-cran on it (CHECK_ARGS=...)
 
 SEED = 1
 MINUTES = 10
-# (Byte code, too: R's compiler is off in tools/fuzz_arguments.R.)
 fuzz: ## random lives, mutations, strange arguments, interrupts and kills (SEED=1 MINUTES=10)
 	@Rscript tools/setup.R test
-	@$(MAKE) -s $(STAMP) INSTALL_OPTIONS=--byte-compile
+	@$(MAKE) -s $(STAMP)
 	@NOT_CRAN=true Rscript tools/fuzz.R $(SEED) $(MINUTES)
 
 bench: ## run the benchmarks in bench/

@@ -5,7 +5,7 @@
 # nothing can be shown. A handler of package progressr that the user has activated takes the place of the text. `time`:
 # what the time left is, in words.
 with_bar <- function(show, steps, f, done = 0, time = "about") {
-  handled <- requireNamespace("progressr", quietly = TRUE) && progress_is_handled()
+  handled <- progress_is_handled()
   if (!or_else(show, interactive() || handled)) return(f(NULL))
   outer <- bars$shown
   bars$shown <- TRUE
@@ -53,8 +53,10 @@ counted <- function(f, bar) {
   }
 }
 
-# Has the user activated progressr, globally or around this call?
+# Has the user activated progressr, globally or around this call? (Then it is loaded. To load it takes longer than most
+# searches, and is not done here.)
 progress_is_handled <- function() {
+  if (!isNamespaceLoaded("progressr")) return(FALSE)
   if (isTRUE(progressr::handlers(global = NA))) return(TRUE)
   around <- list(progressr::with_progress, progressr::without_progress)
   any(vapply(seq_len(sys.nframe()), function(k) any(vapply(around, identical, NA, sys.function(k))), NA))
@@ -97,9 +99,8 @@ time_words <- function(seconds) {
 
 # Calls f(bar) as with_bar() does, where bar() may also be called in other processes of a future plan.
 with_bar_across <- function(show, steps, f) {
-  if (!requireNamespace("progressr", quietly = TRUE)) return(f(NULL))
   if (progress_is_handled()) return(with_bar(show, steps, f))
-  if (!or_else(show, interactive())) return(f(NULL))
+  if (!or_else(show, interactive()) || !requireNamespace("progressr", quietly = TRUE)) return(f(NULL))
   own <- NULL
   reporter <- list(
     initiate = function(config, state, progression, ...) {

@@ -274,6 +274,21 @@ test_that("a time limit during the construction of a statement is not reworded b
   expect_identical(struck(gpbandits:::sql_change_now), time_limit())
 })
 
+test_that("a time limit ends the first search of a session, which loads nothing that it does not need", {
+  skip_on_cran()
+  code <- c("suppressMessages(library(gpbandits))", "set.seed(1)",
+            "end <- tryCatch({", "  setTimeLimit(elapsed = %s, transient = TRUE)",
+            "  %s", "  \"the end\"", "}, error = conditionMessage, finally = setTimeLimit())",
+            "cat(isNamespaceLoaded(\"progressr\"), end)")
+  ends_with <- function(limit, call) utils::tail(run_child(sprintf(paste(code, collapse = "\n"), limit, call)), 1)
+  search <- "minimize_bandit(function(p) sum((p - 0.3)^2), list(x = c(0, 1), y = c(0, 1), z = c(0, 1)), %d)"
+  expect_identical(ends_with("Inf", sprintf(search, 15)), "FALSE the end")
+  # Much less time than 300 evaluations take. Code that R compiles during the search loses about every limit.
+  for (limit in c("0.1", "0.2", "0.3", "0.4")) {
+    expect_match(ends_with(limit, sprintf(search, 300)), "reached elapsed time limit", info = limit)
+  }
+})
+
 test_that("a real time limit ends a search during its refits", {
   # (R's compiler drops errors that come while it compiles a function, a time limit among them.)
   jit <- compiler::enableJIT(0)
