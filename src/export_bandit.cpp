@@ -1,5 +1,4 @@
 // R's entry points for bandits: creation, queries and reports, posteriors, runs. Uses the core and the adapters r_*.
-#include "small.h"
 
 #include "r_bandit.h"
 

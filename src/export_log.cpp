@@ -2,7 +2,6 @@
 // core and the adapters r_*.
 //
 // A change is made completely or not at all. Everything that can fail or admit an interrupt precedes the first write.
-#include "small.h"
 
 #include <algorithm>
 #include <cstring>

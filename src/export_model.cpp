@@ -1,6 +1,5 @@
 // R's entry points for kernels, regressions and designs; conversion of R's vectors, matrices and settings for the core;
 // the minimiser. Uses the core and the adapters r_*.
-#include "small.h"
 
 #include "base/local_search_by_values.h"
 #include "base/golden_points.h"

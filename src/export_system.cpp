@@ -1,6 +1,5 @@
 // System functions that R lacks: local sockets, a server's connections, random bytes, journal files, values as text,
 // checksums, serialised objects. Uses base/ and the adapters r_*.
-#include "small.h"
 
 #ifdef _WIN32
 #define _CRT_RAND_S  // rand_s(), the system's generator

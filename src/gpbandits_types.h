@@ -3,7 +3,6 @@
 #ifndef GPBANDITS_TYPES_H
 #define GPBANDITS_TYPES_H
 
-#include "small.h"
 
 #include "r_values.h"
 

@@ -17,7 +17,6 @@ cd "${1:-$(dirname "$0")/../src}"
 # The unit of a file: its folder, or a part of it. Every file is in one unit, new ones too.
 unit_of() {
   case "$1" in
-  base/vectors.cpp | base/ordering.cpp | fitting/likelihood.cpp | spaces/chart.cpp) echo loops ;;
   linalg/decompositions.cpp | linalg/products.cpp) echo linalg_decompositions ;;
   kernels/kernel_*) echo kernels_parts ;;
   posteriors/arm_* | posteriors/root_* | posteriors/weight_* | posteriors/played_* | posteriors/table_*) echo posteriors_arms ;;
@@ -28,28 +27,20 @@ unit_of() {
   esac
 }
 
-# Units that the compiler makes small rather than fast (src/small.h). Lives on arms, in boxes and in mixed spaces, and
-# fits spent at most 5% of their time in them, mostly 3% (`perf`). Files of these folders that took more are in `loops`.
-small="bandit base events fitting spaces spaces_mixed widths"
-
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 mkdir "$new/units"
 files=$(find core -name '*.cpp' | sed 's|^core/||' | sort)
 for file in $files; do
   unit=$new/units/$(unit_of "$file").cpp
-  if [ ! -f "$unit" ]; then
-    echo "// A unit of the build, written by tools/units.sh." >"$unit"
-    case " $small " in *" $(unit_of "$file") "*) echo '#include "../small.h"' >>"$unit" ;; esac
-  fi
+  [ -f "$unit" ] || echo "// A unit of the build, written by tools/units.sh." >"$unit"
   echo "#include \"$file\"" >>"$unit"
 done
 
 if [ "$mode" = "--each" ]; then
   objects=$(sed 's|^|core/|' <<<"$files")
 else
-  # Of the functions of a template in several objects the linker takes the first: those made for speed come first.
-  objects=$(cd "$new" && grep -L small.h units/*.cpp && grep -l small.h units/*.cpp)
+  objects=$(cd "$new" && ls units/*.cpp)
 fi
 objects=$( (echo "$objects"; ls -- *.cpp) | sed 's|\.cpp$|.o|; s|^|  |; $!s|$| \\|')
 for file in Makevars Makevars.win; do

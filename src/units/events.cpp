@@ -1,5 +1,4 @@
 // A unit of the build, written by tools/units.sh.
-#include "../small.h"
 #include "events/bandit_state.cpp"
 #include "events/change_evidence.cpp"
 #include "events/change_sweep.cpp"

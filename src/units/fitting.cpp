@@ -1,7 +1,7 @@
 // A unit of the build, written by tools/units.sh.
-#include "../small.h"
 #include "fitting/average.cpp"
 #include "fitting/fit.cpp"
 #include "fitting/latent_evidence.cpp"
+#include "fitting/likelihood.cpp"
 #include "fitting/neighbour_likelihood.cpp"
 #include "fitting/varying_noise.cpp"

@@ -1,7 +1,7 @@
 // A unit of the build, written by tools/units.sh.
-#include "../small.h"
 #include "spaces/arm_space.cpp"
 #include "spaces/box_space.cpp"
+#include "spaces/chart.cpp"
 #include "spaces/make_space.cpp"
 #include "spaces/many_arm_space.cpp"
 #include "spaces/open_arm_space.cpp"

@@ -1,5 +1,4 @@
 // A unit of the build, written by tools/units.sh.
-#include "../small.h"
 #include "spaces/mixed_space.cpp"
 #include "spaces/polytope.cpp"
 #include "spaces/shares.cpp"

@@ -1,5 +1,4 @@
 // A unit of the build, written by tools/units.sh.
-#include "../small.h"
 #include "widths/gain.cpp"
 #include "widths/information.cpp"
 #include "widths/make_width.cpp"
