@@ -85,7 +85,7 @@ GPBandit <- setRefClass("GPBandit",
     },
     information_gain = function() {
       "Returns the information gain in nats."
-      bandit_facts(own_fields())$log_det / 2
+      bandit_facts(looked_at(own_fields()))$log_det / 2
     },
     catch_up = function() {
       "Adds the events of other processes (in a store)."
@@ -111,7 +111,7 @@ GPBandit <- setRefClass("GPBandit",
     },
     show = function() {
       "Prints."
-      print_bandit(.self)
+      print_bandit(looked_at(own_fields()))
     }
   )
 )

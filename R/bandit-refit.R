@@ -601,12 +601,15 @@ looked_at <- function(bandit) {
 hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[name]] <- from[[name]]
 
 is_unfitted <- function(bandit) {
-  config <- bandit$config
-  if (is.null(config$refit) || is.null(config$outputs) || !is.null(config$models) ||
-      trait(config$policy, "scripted")) return(FALSE)
-  if (!is.na(last_refit(bandit))) return(FALSE)
+  if (!awaits_first_fit(bandit)) return(FALSE)
   known <- sum(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("observed", "partial"))
-  known >= config$refit$minimum && is_refit_due(bandit, 1)
+  known >= bandit$config$refit$minimum && is_refit_due(bandit, 1)
+}
+
+awaits_first_fit <- function(bandit) {
+  config <- bandit$config
+  !is.null(config$refit) && !is.null(config$outputs) && is.null(config$models) && !trait(config$policy, "scripted") &&
+    is.na(last_refit(bandit))
 }
 
 # The outcomes whose transform must be fitted again to the observed values. `reported`: values may have changed, not

@@ -100,7 +100,9 @@ NULL
 #'
 #'   Which assumptions give `stop_gap()` and `stop_prb()` a probability is on the page [certificate-assumptions].
 #' @section Units: Gaps, tolerances and regrets are in units of the reward.
-#'   * With `outputs` ([scale_outputs()]) they are differences of expected rewards, as in `$posterior()`.
+#'   * With `outputs` ([scale_outputs()], [auto_bandit()], [maximize_bandit()]) they are differences of expected
+#'     rewards, as in `$posterior()`. Before the first fit of the model `gap` is `NA`, and no rule with a `tolerance`
+#'     stops.
 #'   * With `rewards` ([rewards]) they are differences of probabilities, of mean counts or of mean numbers of levels.
 #'     Bounds and draws of the latent \eqn{f}{f} are converted one by one. This is exact, as the expected reward rises
 #'     with \eqn{f}{f}.
@@ -268,7 +270,7 @@ time_to_stop <- function(rule, bandit, subject = bandit) {
   }
   if (!length(known_ids(bandit))) return(FALSE)
   if (!is.null(rule$at) && !all_rounds(bandit) %in% rule$at) return(FALSE)
-  stop_certificate(rule, bandit, NULL)$certified
+  stop_certificate(rule, looked_at(bandit), NULL)$certified
 }
 
 # The certificate for `$certificate()`. Without a rule, it is the gap of the bounds of the policy's width. If the policy
@@ -284,7 +286,7 @@ bandit_certificate <- function(bandit, rule, context, ...) {
 
 asked_certificate <- function(rule, bandit, context) {
   if (!is.null(rule)) return(stop_certificate(rule, bandit, context))
-  if (!is_scale_known(current_config(bandit))) return(certify_without_scale(bandit, context))
+  if (!is_model_known(bandit)) return(certify_without_model(bandit, context))
   own <- bandit$config$policy$width
   if (is.null(own) || !trait(own, "one_multiplier") || trait(own, "drawn")) {
     return(certify_draws(list(delta = 0.05), bandit, context))
@@ -303,7 +305,7 @@ checked_certificate <- function(certificate, check) {
 }
 
 stop_certificate <- function(rule, bandit, context) {
-  if (trait(rule, "in_units") && !is_scale_known(current_config(bandit))) return(certify_without_scale(bandit, context))
+  if (trait(rule, "in_units") && !is_model_known(bandit)) return(certify_without_model(bandit, context))
   trait(rule, "certify")(rule, bandit, context)
 }
 
@@ -311,14 +313,18 @@ new_certificate <- function(gap, probability, assumptions, certified, point = NU
   list(gap = gap, probability = probability, assumptions = assumptions, certified = certified, point = point, ...)
 }
 
-# Without a scale there is no certificate in units of the reward.
-certify_without_scale <- function(bandit, context) {
-  if (!is_level_known(current_config(bandit))) {
+is_model_known <- function(bandit) is_scale_known(current_config(bandit)) && !awaits_first_fit(bandit)
+
+# Without a scale there is no certificate in units of the reward, and before the first fit none that data support.
+certify_without_model <- function(bandit, context) {
+  config <- current_config(bandit)
+  if (!is_level_known(config)) {
     stop_state("A certificate needs an observed reward if rewards are scaled; this bandit has none yet. Use ",
                "`$observe()` first.", argument = "rule")
   }
-  new_certificate(NA_real_, NA_real_, "none: one reward, or rewards that are all equal, have no scale", FALSE,
-                  bandit_best(bandit, context))
+  new_certificate(NA_real_, NA_real_,
+                  if (!is_scale_known(config)) "none: one reward, or rewards that are all equal, have no scale"
+                  else "none: the model's parameters have not been estimated yet", FALSE, bandit_best(bandit, context))
 }
 
 # ---- bounds -------------------------------------------------------------------

@@ -179,6 +179,8 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
     sync_log(bandit, handle)
     playing <- FALSE
     left <- left - stretch
+    # (Rules and functions find the rewards in their units, as after `$observe()`.)
+    if (!is.null(stops)) rescale_if_due(bandit)
     if (!is.null(stops) && stops()) break
   }
   rescale_if_due(bandit)

@@ -468,6 +468,34 @@ test_that("a search ends by its rule, in the user's units", {
   expect_null(counted$certificate)
 })
 
+test_that("a run on scaled rewards ends by each rule, in the user's units, and not before the first fit", {
+  skip_on_cran()
+  x <- seq(0, 1, length.out = 15)
+  run <- function(rule, scale = 1, ...) {
+    set.seed(5)
+    b <- auto_bandit(x, n_initial = 4, direction = if (scale < 0) "minimize" else "maximize")
+    run_bandit(b, bandit_problem(x, scale * sin(6 * x), noise = 0.1 * abs(scale), ...), 20, stop_when = rule)
+  }
+  whole <- as.data.frame(run(NULL))[c("arm", "reward")]
+  for (rule in list(stop_prb, function(e) stop_gap(e, width = 2), function(e) stop_emsr(e / 10, width = 2))) {
+    short <- run(rule(0.5))
+    expect_lt(short$rounds, 20)
+    expect_equal(as.data.frame(short)[names(whole)], utils::head(whole, short$rounds))
+    expect_true(short$bandit$certificate(rule(0.5))$certified)
+    expect_identical(run(rule(500), 1000)$rounds, short$rounds)
+    # A model with parameters that no rewards support certifies nothing, whatever the tolerance.
+    first <- run(rule(1e6), delay = 1)
+    expect_gt(first$rounds, first$bandit$config$refit$minimum)
+  }
+  expect_lt(run(stop_prb(500), -1000)$rounds, 20)
+  expect_lt(run(stop_stalled(4))$rounds, 20)
+  expect_identical(run(function(b) b$certificate(stop_prb(0.5))$certified)$rounds, run(stop_prb(0.5))$rounds)
+  few <- auto_bandit(x)
+  few$add(arm = c(3, 9), reward = c(0, 1))
+  expect_true(is.na(few$certificate()$probability))
+  expect_match(few$certificate(stop_prb(100))$assumptions, "not been estimated")
+})
+
 test_that("invalid rules are errors", {
   p <- stop_problem(1)
   b <- gp_ucb(p$x, kernel_se(0.2), 0.01)

@@ -527,7 +527,8 @@ test_that("before the first refit results use the refit that is due, without a c
   at <- data.frame(x = c(0.2, 0.7), y = c(0.5, 0.1))
   looks <- function(b) {
     list(b$posterior(at), predict(b, at), b$best(), summary(b)$best, as.data.frame(check_model(b))[c("mean", "sd")],
-         input_importance(b, points = 64, draws = 0))
+         input_importance(b, points = 64, draws = 0), utils::capture.output(print(b)), utils::capture.output(b$show()),
+         utils::capture.output(methods::show(b)), b$information_gain(), summary(b)$information_gain)
   }
   b <- auto_bandit(box, data = data)
   before <- as_json(b)
@@ -535,6 +536,8 @@ test_that("before the first refit results use the refit that is due, without a c
   early <- looks(b)
   expect_identical(.Random.seed, seed)
   expect_identical(as_json(b), before)
+  expect_identical(early[8:9], early[c(7, 7)])
+  expect_identical(early[[11]], early[[10]])
   # Asked and taken back: the refit has been, and the rewards are the same.
   other <- b$copy()
   set.seed(7)
