@@ -109,12 +109,7 @@ in_store <- function(bandit, code, leases = NULL, single = FALSE, given = NULL) 
     if (!is.null(done)) return(done[[1]])
   }
   force(leases)
-  for (left in 2:0) {
-    done <- tryCatch(list(transaction(bandit, eval(code, frame), leases)),
-                     gpbandits_store_error = identity)
-    if (!inherits(done, "error")) return(done[[1]])
-    if (!connection$undone || left == 0) stop(done)
-  }
+  until_it_stays(connection, transaction(bandit, eval(code, frame), leases))
 }
 
 transaction <- function(bandit, code, leases) {
@@ -292,17 +287,17 @@ play_others <- function(bandit, head) {
   have <- known_events(bandit)
   log <- bandit$journal
   if (head$events == have) return(check_end(log, head))
-  if (head$events < have) {
-    stop_store("The store has lost events that this bandit has read (", head$events, " of ", have,
-               "). Restore the database, or continue without them: open_bandit().", again = FALSE)
-  }
+  if (head$events < have) stop_lost_events(sprintf("it has %d of %d", head$events, as.integer(have)))
   rows <- read_rows(bandit, head)
   before <- replica_state(bandit)
   done <- FALSE
   on.exit(if (!done) restore_replica(bandit, before))
   # Has a checkpoint replaced the next events?
   if (isTRUE(as.double(rows$events$number[1]) > have + 1)) rows <- begin_from_checkpoint(bandit, head)
-  check_rows(bandit, rows)
+  catch_error(check_rows(bandit, rows), function(e) {
+    check_same_past(log, have)
+    stop(e)
+  })
   note_overwritten(bandit, rows$events$query)
   catch_error(play_rows(bandit, rows), function(e) {
     stop_data("The store's rows do not form a bandit's history: ", message_of(e), argument = "store", parent = e)
@@ -310,6 +305,19 @@ play_others <- function(bandit, head) {
   log$checksum <- rows$events$checksum[nrow(rows$events)]
   check_end(log, head)
   done <- TRUE
+}
+
+stop_lost_events <- function(what) {
+  stop_store("The store has lost events that this bandit has read (", what, "), as after a crash without `durable`, or ",
+             "from a backup. Restore the database, or continue without them: open_bandit().", again = FALSE)
+}
+
+# Is the last event of the replica still in the store? (Its number may have been used again.)
+check_same_past <- function(log, have) {
+  found <- sql_select(log$connection, "checksum", "FROM gpb_event WHERE bandit = ", log$number, " AND number = ", have)
+  if (nrow(found) && !isTRUE(found$checksum[1] == log$checksum)) {
+    stop_lost_events(sprintf("event %d is another one", as.integer(have)))
+  }
 }
 
 # The number of the last event that this replica has.
@@ -331,6 +339,7 @@ begin_from_checkpoint <- function(bandit, head) {
 
 check_end <- function(log, head) {
   if (!isTRUE(head$checksum == log$checksum)) {
+    check_same_past(log, head$events)
     stop_data("The row of bandit ", dQuote(log$store$name, FALSE), " in gpb_bandit does not fit its events.",
               argument = "store")
   }
@@ -581,6 +590,18 @@ write_log_rows <- function(log, rows) {
   sql_insert(log$connection, "gpb_event", columns(e))
   sql_run(log$connection, sprintf("UPDATE gpb_bandit SET events = %d, queries = %d, checksum = %.0f WHERE bandit = %d",
                                   e$number[count], rows$total, e$checksum[count], log$number))
+  trace_of_event(log, lapply(e, `[`, count))
+}
+
+# The last event of a change as its trace. (Two processes may record the same event, but the lock gives them different
+# times. The event is deleted if the log is compacted.)
+trace_of_event <- function(log, event) {
+  same <- sprintf("bandit = %d AND number = %d", log$number, event$number)
+  there <- function(...) paste0("EXISTS (SELECT 1 FROM gpb_event WHERE ", same, ..., ")")
+  leave_trace(log$connection, there(sprintf(" AND checksum = %.0f AND at = '%.17g'", event$checksum, event$at)),
+              paste(there(), "OR EXISTS (SELECT 1 FROM gpb_bandit WHERE bandit =", log$number, "AND events <",
+                    event$number, ")"),
+              log$store$name)
 }
 
 # (1e300 seconds: permanently.)
@@ -595,6 +616,10 @@ write_leases <- function(log, leases) {
   sql_run(log$connection,
           "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
           paste(rows, collapse = "), ("), ")")
+  if (is.null(log$connection$trace)) {
+    token <- paste0("EXISTS (SELECT 1 FROM gpb_lease WHERE token = ", text(leases$token[1]), ")")
+    leave_trace(log$connection, token, paste("NOT", token), log$store$name)
+  }
 }
 
 write_ends <- function(log, ended) {
@@ -709,6 +734,7 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   sql_run(log$connection,
           sprintf("UPDATE gpb_bandit SET events = %d, checksum = %.0f WHERE bandit = %d", e$number[count],
                             e$checksum[count], log$number))
+  if (count) trace_of_event(log, lapply(e, `[`, count))
   log$base <- last + 1L
   log$checksum <- e$checksum[count]
   list()

@@ -45,19 +45,14 @@ idle_limit <- function(connection) {
 # One message of one or several statements. (DBI expects a single statement, and warns.)
 postgres_message <- function(con, text) dbi_rows(con, text, immediate = TRUE)
 
-# Each statement must see the state at the time of the lock, whatever the server's default isolation level. The result
-# of the query has one more column, with the number of the transaction, for commit_postgres().
+# Each statement must see the state at the time of the lock, whatever the server's default isolation level.
 begin_postgres <- function(connection, rows, bandit) {
   con <- live_connection(connection)
   # (The number is the same for all processes that use the database.)
   lock <- if (is.null(bandit)) "SELECT pg_advisory_xact_lock(7063627)"
           else paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(bandit, connection), " FOR UPDATE")
-  rows <- sub("^SELECT ", "SELECT txid_current()::text AS transaction, ", rows)
-  found <- postgres_message(con, paste("BEGIN ISOLATION LEVEL READ COMMITTED;", transaction_settings(connection),
-                                       idle_limit(connection), "DECLARE gpb_lock CURSOR FOR", lock,
-                                       "; MOVE gpb_lock;", rows))
-  connection$transaction <- found$transaction[1]
-  found
+  postgres_message(con, paste("BEGIN ISOLATION LEVEL READ COMMITTED;", transaction_settings(connection),
+                              idle_limit(connection), "DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows))
 }
 
 read_postgres <- function(connection, text) {
@@ -86,15 +81,15 @@ with_queued <- function(connection, text) {
   message
 }
 
-# If the connection is lost during COMMIT, the client has no information whether the server has committed. It asks the
-# server afterwards.
+# If the connection is lost during COMMIT, the client has no information whether the server has committed. It looks
+# afterwards for the rows that it has sent.
 commit_postgres <- function(connection) {
   con <- live_connection(connection)
   tryCatch(database(postgres_message(con, with_queued(connection, "COMMIT; SELECT 1 AS done"))),
            gpbandits_store_error = function(e) {
     if (!connection_lost(connection)) stop(e)
     connection$inside <- FALSE
-    fate <- fate_of_transaction(connection)
+    fate <- fate_of_change(connection, connection$trace)
     if (fate == "aborted") connection$undone <- TRUE
     if (fate == "unknown") {
       stop_store(message_of(e), "; whether the change has been made is not known: $catch_up() shows it", parent = e)
@@ -103,16 +98,18 @@ commit_postgres <- function(connection) {
   })
 }
 
-# "committed", "aborted", or "unknown" if the server cannot be asked within `patience`.
-fate_of_transaction <- function(connection) {
-  if (is.null(connection$transaction)) return("unknown")
+# "committed", "aborted", or "unknown" if the server cannot be asked within `patience`. `trace`: see leave_trace(). The
+# query waits for the lock that the lost transaction holds until it ends. (txid_status() would not do: after a crash the
+# server gives the number of a transaction that has left nothing to another one.)
+fate_of_change <- function(connection, trace) {
+  # (Renewals, settings and tables leave no trace. They can be repeated.)
+  if (is.null(trace)) return("aborted")
+  on.exit(sql_rollback(connection))
   began <- Sys.time()
   repeat {
-    # (The transaction may still be in progress, or the server may not have detected the lost connection yet.)
-    status <- tryCatch(sql_rows(connection, "SELECT txid_status(", connection$transaction, ") AS status")$status,
-                       gpbandits_store_error = function(e) if (isFALSE(e$again)) NA_character_ else "in progress")
-    if (!identical(status, "in progress")) return(if (is.na(status)) "unknown" else status)
-    if (seconds_since(began) > connection$patience) return("unknown")
+    fate <- tryCatch(sql_begin(connection, trace$query, trace$bandit)$fate, gpbandits_store_error = identity)
+    if (is.character(fate)) return(fate)
+    if (isFALSE(fate$again) || seconds_since(began) > connection$patience) return("unknown")
     allowInterrupts(Sys.sleep(0.1))
   }
 }
@@ -127,6 +124,8 @@ quote_postgres <- function(x) {
 
 register_database("postgres", title = "PostgreSQL", class = "PqConnection",
                   clock = "(EXTRACT(EPOCH FROM clock_timestamp())::double precision)",
-                  exists = "SELECT (to_regclass('gpb_schema') IS NOT NULL)::integer AS n", prepare = prepare_postgres,
-                  session = session_of, begin = begin_postgres, read = read_postgres, write = write_postgres,
+                  # (to_regclass() may answer from a cache of the session that lacks tables of others.)
+                  exists = paste("SELECT COUNT(*)::integer AS n FROM pg_class WHERE relname = 'gpb_schema'",
+                                 "AND pg_table_is_visible(oid)"),
+                  prepare = prepare_postgres, session = session_of, begin = begin_postgres, read = read_postgres, write = write_postgres,
                   commit = commit_postgres, quote = quote_postgres)

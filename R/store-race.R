@@ -8,7 +8,9 @@
 
 race_of_store <- function(bandit) bandit$config$search$race
 
-make_fold_table <- function(connection) {
+make_fold_table <- function(connection) until_it_stays(connection, fold_table_made(connection))
+
+fold_table_made <- function(connection) {
   on.exit(sql_rollback(connection))
   sql_begin(connection, "SELECT 1 AS one")
   sql_define(connection, "CREATE TABLE IF NOT EXISTS gpb_fold (bandit INTEGER NOT NULL ",

@@ -37,7 +37,7 @@
 #   `guard`: the finalizer's environment of a connection that the package has opened. It may have a statement that stays
 #            `prepared`.
 #   `place`, `session`: as `prepare` and `session` have returned them for `con`.
-#   `transaction`: the number of the transaction, if the database has one.
+#   `trace`: how to find the change of the transaction among others, see leave_trace().
 
 store_schema_version <- 1L
 
@@ -291,7 +291,7 @@ sql_begin <- function(connection, rows, bandit = NULL) {
   live_connection(connection)
   connection$queued <- character()
   connection$undone <- FALSE
-  connection$transaction <- NULL
+  connection$trace <- NULL
   # A call that fails or is interrupted here may have begun a transaction.
   on.exit(if (!connection$inside) suspendInterrupts(attempt(rollback(connection))))
   found <- on_living(connection, function() of_database(connection, "begin")(connection, rows, bandit))
@@ -319,6 +319,25 @@ processor_time <- function() sum(proc.time()[c("user.self", "sys.self")])
 # excludes the time during which a process is frozen.)
 note_computing <- function(connection) {
   connection$hold <- max(connection$hold, 10 * (processor_time() - connection$since))
+}
+
+# Runs `code`, a transaction, and repeats it if the connection was lost before it was committed.
+until_it_stays <- function(connection, code) {
+  again <- substitute(code)
+  frame <- parent.frame()
+  for (left in 2:0) {
+    done <- tryCatch(list(eval(again, frame)), gpbandits_store_error = identity)
+    if (!inherits(done, "error")) return(done[[1]])
+    if (!connection$undone || left == 0) stop(done)
+  }
+}
+
+# Notes which rows the transaction will leave, for the case that the answer to its commit is lost. Two conditions in SQL:
+# `committed`, that these rows are there; `aborted`, that they are not. `bandit`: as in sql_begin().
+leave_trace <- function(connection, committed, aborted, bandit) {
+  query <- paste0("SELECT CASE WHEN ", committed, " THEN 'committed' WHEN ", aborted, " THEN 'aborted' ",
+                  "ELSE 'unknown' END AS fate")
+  connection$trace <- list(query = query, bandit = bandit)
 }
 
 sql_rollback <- function(connection) {
@@ -411,7 +430,7 @@ store_view <- function() {
 
 # The first process creates the tables; tables of a newer version are an error.
 prepare_tables <- function(connection) {
-  if (!has_tables(connection)) make_tables(connection)
+  if (!has_tables(connection)) until_it_stays(connection, make_tables(connection))
   version <- sql_rows(connection, "SELECT version FROM gpb_schema")$version
   if (length(version) != 1 || !is.numeric(version) || !isTRUE(version == store_schema_version)) {
     stop_store("The store's tables are of version ", paste(format(version), collapse = ", "),

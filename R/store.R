@@ -137,6 +137,12 @@ start_store <- function(bandit, store) {
   settings <- settings_text(bandit$config, store$trust)
   seed <- if (is.null(store$seed)) sample.int(.Machine$integer.max, 1) else store$seed
   check_outside(connection)
+  number <- until_it_stays(connection, write_first_row(store, settings, seed))
+  bandit$journal <- new_store_log(store, list(bandit = number, seed = seed, attempts = store$attempts), bandit$config)
+}
+
+write_first_row <- function(store, settings, seed) {
+  connection <- store$connection
   on.exit(sql_rollback(connection))
   found <- sql_begin(connection, paste0(
     "SELECT COALESCE(MAX(bandit), 0) AS last, COALESCE(MAX(CASE WHEN name = ", sql_literal(store$name, connection),
@@ -147,12 +153,14 @@ start_store <- function(bandit, store) {
              list(bandit = next_number, name = store$name, settings = settings, seed = seed,
                   attempts = store$attempts, budget = NA_integer_, created = as.double(found$now), events = 0L,
                   queries = 0L, checksum = 0))
+  ours <- sprintf("EXISTS (SELECT 1 FROM gpb_bandit WHERE bandit = %d AND name = %s AND created = '%.17g')",
+                  next_number, sql_literal(store$name, connection), found$now)
+  leave_trace(connection, ours, paste("NOT", ours), NULL)
   tryCatch(sql_commit(connection), gpbandits_store_error = function(e) {
     if (grepl("unique|duplicate", message_of(e), ignore.case = TRUE)) refuse_second(store$name)
     stop(e)
   })
-  bandit$journal <- new_store_log(store, list(bandit = next_number, seed = seed, attempts = store$attempts),
-                                  bandit$config)
+  next_number
 }
 
 refuse_second <- function(name) {
@@ -263,7 +271,8 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 #'
 #' @section Lost connections: With a path or a function as `con`, a lost connection is opened again (the server was
 #'   restarted, or the network failed). A transaction that was under way is repeated: nothing of it had happened. If the
-#'   answer to a commit was lost, PostgreSQL is queried for its outcome (`txid_status()`) for at most a minute.
+#'   answer to a commit was lost, for example because the server crashed, the store is searched for the change for at
+#'   most a minute. If the change is not there, it is made again.
 #'
 #'   A PostgreSQL connection that you opened is opened again by RPostgres itself. This works if role, database and
 #'   `search_path` are unchanged. If the store cannot connect again, this is an error at once, and `$again` of the error

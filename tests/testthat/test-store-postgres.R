@@ -54,7 +54,7 @@ with_last_message <- function(change, code) {
   force(code)
 }
 
-test_that("the outcome of a commit whose answer was lost is queried from the server", {
+test_that("the outcome of a commit whose answer was lost is read from the store", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   place <- postgres_location()
   end <- "SELECT pg_terminate_backend(pg_backend_pid())"
@@ -111,6 +111,103 @@ test_that("the outcome of a commit whose answer was lost is queried from the ser
   times <- 0
   bandit$catch_up()
   expect_identical(nrow(bandit$history()), 1L)
+})
+
+test_that("a change that was lost with a crash of the server is made again, whatever others have recorded since", {
+  skip_on_cran()
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- postgres_location()
+  crashed <- FALSE
+  crash_before_commit <- function(meanwhile) function(message) {
+    if (!crashed) {
+      crashed <<- TRUE
+      postgres_control("restart", "immediate")
+      meanwhile()
+    }
+    message
+  }
+  lives <- list(
+    observe = list(ours = function(b) b$observe(3, 0.25), theirs = function(b) b$observe(2, 0.5)),
+    suggest = list(ours = function(b) b$suggest(), theirs = function(b) b$suggest()),
+    same = list(ours = function(b) b$add(x = store_x[3], reward = 0.25), theirs = function(b) b$add(x = store_x[3], reward = 0.25)),
+    leased = list(ours = function(b) b$suggest(worker = "w", lease = 60), theirs = function(b) b$suggest(worker = "v", lease = 60))
+  )
+  for (way in names(lives)) {
+    ours <- store_makers$ucb(store = store_at(place, way, seed = 1))
+    ours$suggest(3)
+    if (way == "leased") gpbandits:::in_store(as.environment(ours), gpbandits:::offer_points(as.environment(ours), data.frame(x1 = store_x[1:2])))
+    theirs <- open_bandit(store_at(place, way))
+    crashed <- FALSE
+    here <- there <- NULL
+    here <- with_last_message(crash_before_commit(function() there <<- lives[[way]]$theirs(theirs)), lives[[way]]$ours(ours))
+    expect_true(crashed)
+    now <- open_bandit(store_at(place, way))
+    expect_same_log(ours, now, info = way)
+    theirs$catch_up()
+    expect_same_log(theirs, now, info = way)
+    if (way == "observe") expect_identical(now$history()$reward, c(NA, 0.5, 0.25))
+    if (way == "same") expect_identical(sum(now$history()$reward %in% 0.25), 2L)
+    if (way %in% c("suggest", "leased")) {
+      expect_false(here$id == there$id, info = way)
+      expect_identical(open_bandit(store_at(place, way))$renew(c(here$token, there$token)), if (way == "leased") 2L else 0L, info = way)
+    }
+    expect_no_error(ours$observe(ours$suggest()$id, 1))
+  }
+  # The first row of a bandit.
+  crashed <- FALSE
+  with_last_message(crash_before_commit(function() store_makers$ts(store = store_at(place, "other"))),
+                    mine <- store_makers$ucb(store = store_at(place, "mine", seed = 1)))
+  expect_same_log(open_bandit(store_at(place, "mine")), mine)
+  expect_identical(tamper(place, "SELECT COUNT(DISTINCT bandit) = COUNT(*) AS ok FROM gpb_bandit WHERE name IN ('mine', 'other')")$ok, TRUE)
+})
+
+test_that("under four writers and crashes of the server no query is given twice, and nothing acknowledged is lost", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- postgres_location()
+  let_go(store_makers$ucb(store = store_at(place, seed = 1)))
+  home <- tempfile("writers")
+  dir.create(home)
+  write_until_done <- function(k) {
+    bandit <- steadily(open_bandit(store_at(place)))
+    acknowledged <- file(file.path(home, k), "w")
+    while (!file.exists(file.path(home, "done"))) {
+      query <- steadily(bandit$suggest())
+      writeLines(paste("query", query$id, query$token), acknowledged)
+      reward <- query$id + k / 8
+      steadily(bandit$observe(query$id, reward))
+      writeLines(paste("reward", query$id, reward), acknowledged)
+      flush(acknowledged)
+    }
+    close(acknowledged)
+    nrow(bandit$history())
+  }
+  jobs <- lapply(1:4, function(k) parallel::mcparallel(write_until_done(k), silent = TRUE))
+  on.exit(tools::pskill(vapply(jobs, `[[`, 0L, "pid"), tools::SIGKILL))
+  said <- function() {
+    lines <- unlist(lapply(list.files(home, "^[1-4]$", full.names = TRUE), readLines, warn = FALSE))
+    strsplit(as.character(lines), " ")
+  }
+  for (crash in 1:5) {
+    before <- length(said())
+    wait_for(length(said()) >= before + 20)
+    postgres_control("restart", "immediate")
+  }
+  before <- length(said())
+  wait_for(length(said()) >= before + 20)
+  file.create(file.path(home, "done"))
+  ended <- parallel::mccollect(jobs)
+  on.exit()
+  expect_true(all(vapply(ended, is.integer, NA)), info = ended)
+  found <- do.call(rbind, said())
+  queries <- found[found[, 1] == "query", ]
+  rewards <- found[found[, 1] == "reward", ]
+  expect_false(anyDuplicated(queries[, 2]) > 0)
+  leases <- tamper(place, "SELECT query, token FROM gpb_lease")
+  expect_identical(leases$token[match(as.integer(queries[, 2]), leases$query)], queries[, 3])
+  history <- open_bandit(store_at(place))$history()
+  expect_identical(history$reward[as.integer(rewards[, 2])], as.double(rewards[, 3]))
 })
 
 test_that("a transaction that computes for longer than others wait for it gets the time that it needs", {

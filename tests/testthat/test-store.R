@@ -516,6 +516,7 @@ test_that("a token of a query that a power failure has lost is an error, and a r
   kept <- tempfile()
   file.copy(place$file, kept)
   lost <- bandit$suggest()
+  bandit$observe(lost$id, 9)
   let_go(bandit)
   unlink(paste0(place$file, c("-wal", "-shm")))
   file.copy(kept, place$file, overwrite = TRUE)
@@ -526,6 +527,11 @@ test_that("a token of a query that a power failure has lost is an error, and a r
   expect_match(refused(again$observe(lost$id, 5, token = lost$token)), "token")
   again$observe(query$id, 2, token = query$token)
   expect_identical(again$history()$reward, c(1, 2))
+  # Others have used the numbers of the lost events, with the same number of events and with more.
+  expect_match(refused(bandit$catch_up()), "lost events")
+  again$suggest()
+  expect_match(refused(bandit$suggest()), "lost events")
+  expect_identical(bandit$history()$reward, c(1, 9))
 })
 
 test_that("the text of rows is that of R's own functions, to the bit", {
