@@ -101,8 +101,8 @@ NULL
 #'   Which assumptions give `stop_gap()` and `stop_prb()` a probability is on the page [certificate-assumptions].
 #' @section Units: Gaps, tolerances and regrets are in units of the reward.
 #'   * With `outputs` ([scale_outputs()], [auto_bandit()], [maximize_bandit()]) they are differences of expected
-#'     rewards, as in `$posterior()`. Before the first fit of the model `gap` is `NA`, and no rule with a `tolerance`
-#'     stops.
+#'     rewards, as in `$posterior()`. Before the first fit of the model there is no probability, and no rule with a
+#'     `tolerance` stops.
 #'   * With `rewards` ([rewards]) they are differences of probabilities, of mean counts or of mean numbers of levels.
 #'     Bounds and draws of the latent \eqn{f}{f} are converted one by one. This is exact, as the expected reward rises
 #'     with \eqn{f}{f}.
@@ -286,12 +286,11 @@ bandit_certificate <- function(bandit, rule, context, ...) {
 
 asked_certificate <- function(rule, bandit, context) {
   if (!is.null(rule)) return(stop_certificate(rule, bandit, context))
-  if (!is_model_known(bandit)) return(certify_without_model(bandit, context))
+  if (!is_scale_known(current_config(bandit))) return(certify_without_scale(bandit, context))
   own <- bandit$config$policy$width
-  if (is.null(own) || !trait(own, "one_multiplier") || trait(own, "drawn")) {
-    return(certify_draws(list(delta = 0.05), bandit, context))
-  }
-  certify_gap(list(tolerance = 0), bandit, context)
+  drawn <- is.null(own) || !trait(own, "one_multiplier") || trait(own, "drawn")
+  before_first_fit(if (drawn) certify_draws(list(delta = 0.05), bandit, context)
+                   else certify_gap(list(tolerance = 0), bandit, context), bandit)
 }
 
 # Adds the result of the model check, which has no associated probability.
@@ -305,26 +304,31 @@ checked_certificate <- function(certificate, check) {
 }
 
 stop_certificate <- function(rule, bandit, context) {
-  if (trait(rule, "in_units") && !is_model_known(bandit)) return(certify_without_model(bandit, context))
-  trait(rule, "certify")(rule, bandit, context)
+  if (!trait(rule, "in_units")) return(trait(rule, "certify")(rule, bandit, context))
+  if (!is_scale_known(current_config(bandit))) return(certify_without_scale(bandit, context))
+  before_first_fit(trait(rule, "certify")(rule, bandit, context), bandit)
+}
+
+# Parameters that no rewards support certify nothing.
+before_first_fit <- function(certificate, bandit) {
+  if (!awaits_first_fit(bandit)) return(certificate)
+  certificate[c("probability", "certified")] <- list(NA_real_, FALSE)
+  certificate$assumptions <- "none: the model's parameters have not been estimated yet"
+  certificate
 }
 
 new_certificate <- function(gap, probability, assumptions, certified, point = NULL, ...) {
   list(gap = gap, probability = probability, assumptions = assumptions, certified = certified, point = point, ...)
 }
 
-is_model_known <- function(bandit) is_scale_known(current_config(bandit)) && !awaits_first_fit(bandit)
-
-# Without a scale there is no certificate in units of the reward, and before the first fit none that data support.
-certify_without_model <- function(bandit, context) {
-  config <- current_config(bandit)
-  if (!is_level_known(config)) {
+# Without a scale there is no certificate in units of the reward.
+certify_without_scale <- function(bandit, context) {
+  if (!is_level_known(current_config(bandit))) {
     stop_state("A certificate needs an observed reward if rewards are scaled; this bandit has none yet. Use ",
                "`$observe()` first.", argument = "rule")
   }
-  new_certificate(NA_real_, NA_real_,
-                  if (!is_scale_known(config)) "none: one reward, or rewards that are all equal, have no scale"
-                  else "none: the model's parameters have not been estimated yet", FALSE, bandit_best(bandit, context))
+  new_certificate(NA_real_, NA_real_, "none: one reward, or rewards that are all equal, have no scale", FALSE,
+                  bandit_best(bandit, context))
 }
 
 # ---- bounds -------------------------------------------------------------------
