@@ -58,19 +58,24 @@ new_arms <- function(x, domain) {
   have <- arm_count(domain)
   if (is.data.frame(x)) check_data_frame(x, "x")
   else if (!is_number(x)) stop_argument("x", describe(x), "numbers or a data.frame, one row per arm")
-  named <- labels_of_rows(x, "x")
+  named <- labels_of_new_rows(x, domain)
   if (is.data.frame(x)) x <- x[setdiff(names(x), named$column)]
   else if (is.null(dim(x)) && length(domain$names) == 1) x <- unname(x)
-  x <- check_points(x, domain$names, "x")
+  x <- complete_codes(domain, x, "x")
   if (nrow(x) == 0) stop_argument("x", describe(x), "at least one arm")
   known <- match_rows(x, domain$x)
   twice <- duplicated(x)
   if (!all(is.na(known)) || any(twice)) {
     bad <- which(!is.na(known) | twice)[1]
-    stop_argument("x", sprintf("one with (%s), %s", paste(exact_words(unname(x[bad, ])), collapse = ", "),
+    stop_argument("x", sprintf("one with (%s), %s", row_words(domain, x[bad, ]),
                                if (twice[bad]) "twice" else sprintf("which is arm %d", known[bad])), "new arms")
   }
   list(from = as.double(have), x = unname(x), labels = new_labels(named$values, domain, nrow(x)))
+}
+
+labels_of_new_rows <- function(x, domain) {
+  if (is.data.frame(x) && any(names(x) == domain$label_name)) return(labels_in_column(x, domain$label_name))
+  if (is.null(domain$params)) labels_of_rows(x, "x") else labels_by_row_names(x, "x")
 }
 
 new_labels <- function(labels, domain, count) {

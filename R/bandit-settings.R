@@ -145,6 +145,7 @@ checked_arms <- function(arms, config) {
   domain <- config$domain
   whole <- is_set_of_arms(domain) && is.list(arms) && is.matrix(arms$x) && is.double(arms$x) &&
     nrow(arms$x) > 0 && ncol(arms$x) == length(domain$names) && all(is.finite(arms$x)) && is.null(dimnames(arms$x)) &&
+    are_codes(domain$params, domain$names, arms$x) &&
     is.double(arms$from) && length(arms$from) == 1 && isTRUE(arms$from >= 1 && arms$from == round(arms$from))
   if (!whole) damaged("an event has no arms")
   count <- nrow(arms$x)

@@ -14,7 +14,11 @@
 #'   position. A point is taken as an arm within 1e-8 of each input's range.
 #'
 #' @param x numeric vector, matrix or data.frame: one row per arm, one column per input (`n` x `d`). Columns are named
-#'   `x1..xd` unless they have names. Row names (of a vector: its names), or a column of labels, name the arms.
+#'   `x1..xd` unless they have names. Text, factors and logicals in a data.frame are levels, see *Levels*.
+#' @param labels the arms' names: the name of a column of `x`, or a text for each row. `FALSE`: none. `NULL` (default):
+#'   the text or factor column whose values are all different; without one the row names (of a vector: its names).
+#' @param features a named list: for some of the columns with levels a data.frame of numbers that describe them, as
+#'   in [search_space()]. `NULL` (default): none.
 #' @param lower,upper the box's bounds, `lower < upper`, in the inputs' units: numeric vectors of length `d`, or one
 #'   number for all.
 #' @param names names of the inputs. `NULL` (default): those of `lower`, else `x1..xd`.
@@ -24,6 +28,10 @@
 #' @return An object of class `bandit_domain`, a list with
 #'   * `type` and `names`;
 #'   * `x` for arms, or `lower` and `upper` for a box.
+#' @section Levels: A column of text, factors or logicals is an input with levels, such as a ligand. It is an input like
+#'   `param_factor()` and `param_logical()` of a [search_space()]: points have the levels in R's type as given, and the
+#'   kernel gets their numbers. The default kernel of [auto_bandit()] multiplies a [kernel_categorical()] of them with
+#'   a Matern kernel of the numbers. Ordered factors are used by their ranks.
 #' @section Arms' names: They are shown in histories, and can be given wherever an `arm` is expected.
 #' @section Integers and logarithms: An integer input needs integer bounds. A logarithmic input needs `lower > 0`; its
 #'   lengthscales are in natural logarithms.
@@ -37,27 +45,35 @@
 #' @concept integer inputs
 #' @examples
 #' finite_domain(seq(0, 1, length.out = 5))
+#' # A table of possible experiments.
+#' table <- data.frame(ligand = c("XPhos", "XPhos", "SPhos", "SPhos"), temp = c(80, 100, 80, 100))
+#' finite_domain(table)
 #' box_domain(c(-5, 0), c(10, 15), names = c("u", "v"))
 #' box_domain(c(cost = 1e-3, depth = 1), c(1e3, 30), integer = "depth", log = "cost")
 #' @export
-finite_domain <- function(x) {
-  if (missing(x)) stop_missing("x", "numbers, one row per arm", "`finite_domain(1:10)`")
-  arms_domain(x, "x")
+finite_domain <- function(x, labels = NULL, features = NULL) {
+  if (missing(x)) stop_missing("x", "a table, one row per arm", "`finite_domain(1:10)`")
+  arms_domain(x, "x", labels, features)
 }
 
-arms_domain <- function(x, arg) {
+arms_domain <- function(x, arg, labels = NULL, features = NULL) {
   if (is.data.frame(x)) check_data_frame(x, arg)
-  labels <- labels_of_rows(x, arg)
+  labels <- labels_of_rows(x, arg, labels)
   if (is.data.frame(x)) x <- x[setdiff(names(x), labels$column)]
+  params <- if (is.data.frame(x)) levels_of_table(x, features, arg) else check_features_by_name(features, character())
+  for (name in names(params)) x[[name]] <- read_column(params[[name]], x[[name]], name, arg)
   x <- check_matrix(x, arg)
   if (nrow(x) < 1 || ncol(x) < 1) stop_argument(arg, describe(x), "at least one arm and one input")
   colnames(x) <- check_input_names(colnames(x), ncol(x), arg)
-  domain <- list(type = "finite", names = colnames(x), x = x)
-  if (!is.null(labels)) {
-    domain$labels <- labels$values
-    domain$label_name <- beside(labels$name, domain$names)
-  }
-  structure(domain, class = c("finite_domain", "bandit_domain"))
+  made_of_arms(x, params, labels$values, if (!is.null(labels)) beside(labels$name, colnames(x)))
+}
+
+# `x`: a matrix with the levels' numbers in the columns of `params`.
+made_of_arms <- function(x, params, labels, label_name) {
+  structure(c(list(type = "finite", names = colnames(x), x = x),
+              if (length(params)) list(params = params),
+              if (!is.null(labels)) list(labels = labels, label_name = label_name)),
+            class = c("finite_domain", "bandit_domain"))
 }
 
 #' @export
@@ -66,31 +82,39 @@ remade.finite_domain <- function(domain) {
   if (!is.matrix(x) || !is.double(x)) stop_fault("it has no matrix of arms")
   again <- unclass(arms_domain(x, "domain"))
   labels <- domain$labels
-  if (!is.null(labels)) {
-    name <- domain$label_name
-    if (!are_names(labels) || length(labels) != nrow(x) || !are_names(name) || length(name) != 1 ||
-        name %in% domain$names) {
-      stop_fault("its labels do not fit its arms")
-    }
-    again[c("labels", "label_name")] <- list(labels, name)
+  name <- domain$label_name
+  if (!is.null(labels) && (!are_names(labels) || length(labels) != nrow(x) || !are_names(name) || length(name) != 1 ||
+                           name %in% domain$names)) {
+    stop_fault("its labels do not fit its arms")
   }
-  structure(again, class = class(domain))
+  if (!are_codes(domain$params, domain$names, x)) stop_fault("its levels do not fit its arms")
+  made_of_arms(again$x, domain$params, labels, name)
 }
 
 # Labels of the rows: `values`, the `name` of their column in histories and, if they are in a column of a data.frame,
-# that `column`. NULL if the rows have no labels.
-labels_of_rows <- function(x, arg) {
+# that `column`. NULL if the rows have no labels. `given`: the argument `labels` of finite_domain().
+labels_of_rows <- function(x, arg, given = NULL) {
+  if (identical(given, FALSE)) return(NULL)
+  if (!is.null(given)) return(given_labels(x, given))
   if (is.data.frame(x)) {
-    column <- names(x)[vapply(x, function(values) is.character(values) || is.factor(values), NA)]
-    if (length(column) == 1) {
-      values <- if (is.factor(x[[column]])) factor_text(x[[column]], arg) else as.character(x[[column]])
-      if (!are_names(values)) {
-        stop_argument(arg,
-                      sprintf("one with labels in the column %s that are equal, missing or not text", quoted(column)),
-                      "numbers, with at most one column of distinct labels")
-      }
-      return(list(values = values, name = column, column = column))
+    distinct <- function(values) {
+      text <- if (is.factor(values) && !is.ordered(values)) factor_text(values, arg) else values
+      is.character(text) && are_names(as.vector(text))
     }
+    column <- names(x)[vapply(x, distinct, NA)]
+    if (length(column) > 1) {
+      stop_argument(arg, sprintf("one with distinct texts in the columns %s", quoted(column)),
+                    "one with a single column of labels",
+                    try = sprintf("`labels = \"%s\"` if these are the labels, `labels = FALSE` if there are none",
+                                  column[1]))
+    }
+    if (length(column) == 1 && length(x) > 1) return(labels_in_column(x, column))
+  }
+  labels_by_row_names(x, arg)
+}
+
+labels_by_row_names <- function(x, arg) {
+  if (is.data.frame(x)) {
     values <- if (is.character(attr(x, "row.names"))) row.names(x)
   } else {
     values <- if (is.null(dim(x))) names(x) else rownames(x)
@@ -102,6 +126,32 @@ labels_of_rows <- function(x, arg) {
     stop_argument(arg, paste("one with the names", quoted(values)), "one whose names are text, or without names")
   }
   if (length(values)) list(values = values, name = "label", column = character())
+}
+
+# Labels that are a column of the table, by its name, or one value for each row.
+given_labels <- function(x, given) {
+  if (is.data.frame(x) && is_text(given) && length(given) == 1 && given %in% names(x)) return(labels_in_column(x, given))
+  labels <- label_text(given)
+  if (!are_names(labels) || length(labels) != NROW(x)) {
+    stop_argument("labels", describe(given), sprintf("the name of a column%s, %d distinct texts, FALSE or NULL",
+                                                     if (is.data.frame(x)) paste(":", quoted(names(x))) else "",
+                                                     NROW(x)))
+  }
+  list(values = labels, name = "label", column = character())
+}
+
+labels_in_column <- function(x, column) {
+  values <- label_text(x[[column]])
+  if (!are_names(values)) {
+    stop_argument("labels", sprintf("%s, whose values are equal, missing or not text", dQuote(column, FALSE)),
+                  "a column of distinct texts")
+  }
+  list(values = values, name = column, column = column)
+}
+
+label_text <- function(values) {
+  if (is.factor(values)) factor_text(values, "labels") else if (is_number(values)) exact_words(values)
+  else as.vector(values)
 }
 
 #' @export
@@ -129,17 +179,28 @@ find_points.finite_domain <- function(domain, x, arm = NULL, arg = "x") {
     else stop_unused("arm", "`x` is given too, and one of the two is enough")
   }
   if (!is.null(arm)) return(arm_points(domain, check_arms(arm, domain)))
-  x <- check_points(x, domain$names, arg)
+  x <- complete_codes(domain, x, arg)
   arm <- arms_at(domain, x)
-  if (anyNA(arm)) stop_not_among(x[which(is.na(arm))[1], ], arg, "arm", "points among the arms of the domain")
+  if (anyNA(arm)) stop_not_among(domain, x[which(is.na(arm))[1], ], arg, "arm", "points among the arms of the domain")
   arm_points(domain, arm)
 }
 
 #' @export
-arms_at.finite_domain <- function(domain, x) match_rows(x, domain$x) - 1L
+arms_at.finite_domain <- function(domain, x) match_rows(to_model_inputs(domain, x), domain$x) - 1L
 
+# (Two levels differ as much as the ends of a number's range.)
 #' @export
-nearest_points.finite_domain <- function(domain, inputs) arm_points(domain, nearest_rows(domain$x, inputs))
+nearest_points.finite_domain <- function(domain, inputs) {
+  coded <- coded_columns(domain)
+  if (!any(coded)) return(arm_points(domain, nearest_rows(domain$x, inputs)))
+  sides <- input_sides(domain)
+  nearest <- vapply(seq_len(nrow(inputs)), function(i) {
+    apart <- (domain$x - rep(inputs[i, ], each = nrow(domain$x))) / rep(sides, each = nrow(domain$x))
+    apart[, coded] <- apart[, coded] != 0
+    which.min(rowSums(apart^2))
+  }, 1L)
+  arm_points(domain, nearest - 1L)
+}
 
 # For each row of `inputs` the 0-based number of the nearest row of `x`, the first of several.
 nearest_rows <- function(x, inputs) {
@@ -164,8 +225,10 @@ slice_of.finite_domain <- function(domain, values) {
 
 arms_with <- function(domain, name, value) {
   if (identical(name, domain$label_name)) return(domain$labels == as.character(value))
-  value <- fixed_number(value, name)
   column <- domain$x[, match(name, domain$names)]
+  param <- domain$params[[name]]
+  if (!is.null(param)) return(column %in% read_column(param, value, name, "fixed"))
+  value <- fixed_number(value, name)
   abs(column - value) <= 1e-8 * max(diff(range(column)), abs(value) * 1e-8)
 }
 
@@ -199,7 +262,7 @@ maximise_over.finite_domain <- function(domain, value, limits = NULL, effort = N
 }
 
 #' @export
-to_model_inputs.finite_domain <- function(domain, x) x
+to_model_inputs.finite_domain <- function(domain, x) if (is.data.frame(x)) complete_codes(domain, x, "x") else x
 
 #' @export
 from_model_inputs.finite_domain <- function(domain, u) u
@@ -233,8 +296,7 @@ describe_domain.finite_domain <- function(domain) {
 
 #' @export
 domain_story.finite_domain <- function(domain) {
-  sprintf("finite domain: %d arms, %d input(s): %s", nrow(domain$x), ncol(domain$x),
-          paste(domain$names, collapse = ", "))
+  sprintf("finite domain: %d arms, %d input(s): %s", nrow(domain$x), ncol(domain$x), column_words(domain))
 }
 
 #' @export
@@ -243,12 +305,14 @@ point_labels.finite_domain <- function(domain, arm, inputs) {
   columns <- list(arm = at)
   domain <- unclass(domain)                           # `$` of a classed list is ten times as slow
   if (!is.null(domain$labels)) columns[[domain$label_name]] <- domain$labels[at]
-  c(columns, cpp_columns(domain$x, domain$names, at))
+  c(columns, if (is.null(domain$params)) cpp_columns(domain$x, domain$names, at)
+             else typed_columns(domain, domain$x[at, , drop = FALSE]))
 }
 
 # Few arms, or arms whose covariance is no function of the inputs, give no curve; arms on a line give no map.
 #' @export
 picture_types.finite_domain <- function(domain, smooth) {
+  if (!is.null(domain$params)) return(list(can = "arms", auto = "arms"))
   d <- ncol(domain$x)
   can <- c(switch(d, "curve", "map"), "arms")
   flat <- d == 2 && any(apply(domain$x, 2, function(column) all(column == column[1])))
@@ -266,18 +330,23 @@ picture_points.finite_domain <- function(domain, type, played, resolution) all_p
 
 #' @export
 input_axis.finite_domain <- function(domain, i, count) {
+  param <- domain$params[[domain$names[i]]]
+  if (!is.null(param)) return(typed_levels(param))
   ends <- range(domain$x[, i])
   if (ends[1] == ends[2]) ends[1] else seq(ends[1], ends[2], length.out = count)
 }
 
 #' @export
 input_quantiles.finite_domain <- function(domain, i, u) {
-  unname(sort(domain$x[, i])[pmin(floor(u * nrow(domain$x)) + 1, nrow(domain$x))])
+  drawn <- domain$x
+  drawn <- drawn[order(drawn[, i])[pmin(floor(u * nrow(drawn)) + 1, nrow(drawn))], , drop = FALSE]
+  if (is.null(domain$params)) unname(drawn[, i]) else typed_columns(domain, drawn)[[i]]
 }
 
 #' @export
 same_points.finite_domain <- function(domain, other) {
-  identical(other$type, "finite") && identical(unname(domain$x), unname(other$x))
+  identical(other$type, "finite") && identical(unname(domain$x), unname(other$x)) &&
+    identical(unname(domain$params), unname(other$params))
 }
 
 # Arms and nothing else: no search space, no product with a box.

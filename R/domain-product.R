@@ -25,7 +25,8 @@ product_domain <- function(rows, box) {
     stop_argument("box", sprintf("one with the input %s, which `rows` has too", dQuote(both[1], FALSE)),
                   "a box whose inputs have other names than those of `rows`")
   }
-  structure(list(type = "product", names = names, rows = rows, box = box), class = c("product_domain", "bandit_domain"))
+  structure(c(list(type = "product", names = names, rows = rows, box = box),
+              if (!is.null(rows$params)) list(params = rows$params)), class = c("product_domain", "bandit_domain"))
 }
 
 #' @export
@@ -69,7 +70,7 @@ input_ranges.product_domain <- function(domain) cbind(input_ranges(domain$rows),
 #' @export
 find_points.product_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (!is.null(arm)) return(find_by_row(domain, x, arm, arg))
-  x <- check_points(x, domain$names, arg)
+  x <- complete_codes(domain, x, arg)
   row_points(domain, rows_found(domain, x, arg), find_points(domain$box, box_part(domain, x), arg = arg)$inputs)
 }
 
@@ -77,7 +78,7 @@ find_points.product_domain <- function(domain, x, arm = NULL, arg = "x") {
 rows_found <- function(domain, x, arg) {
   arm <- arms_at(domain, x)
   if (anyNA(arm)) {
-    stop_not_among(row_part(domain, x)[which(is.na(arm))[1], ], arg, "row of the product",
+    stop_not_among(domain$rows, row_part(domain, x)[which(is.na(arm))[1], ], arg, "row of the product",
                   "points whose first inputs are among its rows")
   }
   arm
@@ -87,7 +88,7 @@ rows_found <- function(domain, x, arg) {
 #' @export
 points_anywhere.product_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (!is.null(arm)) return(find_by_row(domain, x, arm, arg))
-  x <- check_points(x, domain$names, arg)
+  x <- complete_codes(domain, x, arg)
   row_points(domain, rows_found(domain, x, arg), points_anywhere(domain$box, box_part(domain, x), arg = arg)$inputs)
 }
 
@@ -168,6 +169,7 @@ maximise_over.product_domain <- function(domain, value, limits = NULL, effort = 
 
 #' @export
 to_model_inputs.product_domain <- function(domain, x) {
+  if (is.data.frame(x)) x <- complete_codes(domain, x, "x")
   cbind(row_part(domain, x), to_model_inputs(domain$box, box_part(domain, x)))
 }
 
@@ -190,7 +192,7 @@ describe_domain.product_domain <- function(domain) {
 
 #' @export
 domain_story.product_domain <- function(domain) {
-  sprintf("product domain: %d rows of %s; %s", nrow(domain$rows$x), paste(domain$rows$names, collapse = ", "),
+  sprintf("product domain: %d rows of %s; %s", nrow(domain$rows$x), column_words(domain$rows),
           box_sides(domain$box))
 }
 
@@ -203,7 +205,7 @@ point_labels.product_domain <- function(domain, arm, inputs) {
 #' @export
 picture_types.product_domain <- function(domain, smooth) {
   x <- domain$rows$x
-  can <- c(if (length(domain$names) == 2 && nrow(x) > 1 && !anyDuplicated(x)) "map", "arms")
+  can <- c(if (is.null(domain$params) && length(domain$names) == 2 && nrow(x) > 1 && !anyDuplicated(x)) "map", "arms")
   list(can = can, auto = if (smooth) can[1] else "arms")
 }
 

@@ -301,17 +301,3 @@ step_range <- function(lower, upper, step) c(ceiling(lower / step - 1e-9), floor
 steps_as_values <- function(steps, param) {
   if (is.null(param$digits)) signif(steps * param$step, 15) else round(steps * 10^-param$digits, param$digits)
 }
-
-# Columns of R's types, from codes (a row per point, NA for inputs that do not exist).
-typed_columns <- function(domain, codes) {
-  columns <- lapply(seq_along(domain$names), function(j) {
-    code <- unname(codes[, j])
-    param <- domain$params[[j]]
-    switch(param$type, real = , share = code, integer = as.integer(round(code)), factor = param$levels[round(code)],
-           logical = code > 0.5)
-  })
-  stats::setNames(columns, domain$names)
-}
-
-# Levels as text: integers are formatted like other numbers of the same value (1e5, not 100000).
-level_words <- function(levels) as.character(if (is.numeric(levels)) as.double(levels) else levels)

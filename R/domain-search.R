@@ -319,48 +319,6 @@ param_factor <- function(levels, ordered = FALSE, when = NULL, features = NULL) 
   new_param("factor")
 }
 
-# The features of levels, each column scaled to 0 to 1; constant and redundant columns are left out.
-check_features <- function(features, levels, ordered) {
-  if (is.null(features)) return(NULL)
-  allowed <- sprintf("NULL, or a data.frame of finite numbers with a row for each of %d levels", length(levels))
-  if (ordered) stop_unused("features", "the levels are ordered")
-  if (is.data.frame(features)) check_data_frame(features)
-  x <- if (is.data.frame(features) && all(vapply(features, is.numeric, NA))) as.matrix(features) else features
-  if (!is.matrix(x) || !is.numeric(x) || nrow(x) != length(levels) || ncol(x) == 0 || !all(is.finite(x))) {
-    stop_argument("features", describe(features), allowed)
-  }
-  named <- if (is.data.frame(features) && is.character(attr(features, "row.names"))) row.names(features)
-           else if (is.matrix(features)) rownames(features)
-  if (!is.null(named) && setequal(named, level_words(levels))) x <- x[match(level_words(levels), named), , drop = FALSE]
-  columns <- if (is.null(colnames(x))) paste0("feature", seq_len(ncol(x))) else colnames(x)
-  x <- matrix(as.double(x), nrow(x), dimnames = list(NULL, columns))
-  width <- apply(x, 2, function(column) diff(range(column)))
-  leave <- character()
-  if (any(width == 0)) leave <- paste(columns[width == 0], "(does not vary)")
-  x <- x[, width > 0, drop = FALSE]
-  for (j in rev(seq_len(ncol(x)))[-ncol(x)]) {
-    like <- abs(stats::cor(x[, j], x[, seq_len(j - 1), drop = FALSE])) > 0.95
-    if (!any(like)) next
-    leave <- c(leave, sprintf("%s (goes with %s)", colnames(x)[j], colnames(x)[which(like)[1]]))
-    x <- x[, -j, drop = FALSE]
-  }
-  if (ncol(x) == 0) stop_argument("features", "columns that do not vary", "a column in which levels differ")
-  if (length(leave)) message("Features left out: ", paste(leave, collapse = ", "), ".")
-  least <- apply(x, 2, min)
-  t((t(x) - least) / (apply(x, 2, max) - least))
-}
-
-check_levels <- function(levels) {
-  allowed <- "distinct levels: characters, a factor, or numbers"
-  if (missing(levels)) stop_missing("levels", allowed)
-  if (is.factor(levels)) levels <- factor(base::levels(levels), base::levels(levels), ordered = is.ordered(levels))
-  numbers <- is.numeric(levels) && !is.object(levels) && all(is.finite(levels)) && !anyDuplicated(levels)
-  if (length(levels) == 0 || !(numbers || are_names(if (is.factor(levels)) base::levels(levels) else levels))) {
-    stop_argument("levels", describe(levels), allowed)
-  }
-  if (is.factor(levels)) levels else as.vector(levels)
-}
-
 #' @rdname search_space
 #' @export
 param_logical <- function(when = NULL) new_param("logical")
@@ -385,8 +343,6 @@ speaks_of_parameter <- function(x) {
   inherits(x, "bandit_param") || is.character(x) || is.factor(x) || is.logical(x) || (is_number(x) && length(x) == 2)
 }
 
-is_categorical <- function(param) param$type == "logical" || (param$type == "factor" && !param$ordered)
-
 with_condition <- function(param, name, names) {
   if (is.null(param$when)) return(param)
   param["when"] <- list(condition_text(param$when, setdiff(names, name), paste0(name, "$when")))
@@ -405,56 +361,6 @@ coded_box <- function(params) {
   new_box(names(params), bound("lower"), bound("upper"),
           integer = flags(function(param) !param$type %in% c("real", "share")),
           log = flags(function(param) isTRUE(param$log)))
-}
-
-# ---- types ------------------------------------------------------------------------
-
-# Points in the users' format, as codes; `NA` is kept. Errors name the input.
-read_codes <- function(domain, x, arg) {
-  columns <- named_columns(x, domain$names, arg)
-  codes <- lapply(domain$names, function(name) read_column(domain$params[[name]], columns[[name]], name, arg))
-  matrix(unlist(codes), length(columns[[1]]), length(columns))
-}
-
-named_columns <- function(x, names, arg) {
-  allowed <- sprintf("a data.frame, or a named list, with the inputs %s", paste(names, collapse = ", "))
-  if (missing(x) || is.null(x)) stop_argument(arg, describe(x), allowed)
-  check_sound(x, arg, allowed)
-  if (is.atomic(x) && is.null(dim(x)) && !is.factor(x)) x <- if (length(names) == 1) list(unname(x)) else as.list(x)
-  if (is.matrix(x)) x <- if (is.null(colnames(x))) lapply(seq_len(ncol(x)), function(j) x[, j]) else as.data.frame(x)
-  if (!is.list(x) || length(x) != length(names) || length(unique(lengths(x))) > 1) {
-    stop_argument(arg, describe(x), allowed)
-  }
-  if (is.null(names(x))) return(stats::setNames(as.list(x), names))
-  if (anyDuplicated(names(x)) || !setequal(names(x), names)) {
-    stop_argument(arg, paste("one with the names", paste(dQuote(names(x), FALSE), collapse = ", ")), allowed)
-  }
-  as.list(x)[names]
-}
-
-read_column <- function(param, column, name, arg) {
-  if (is.logical(column) && all(is.na(column))) return(rep(NA_real_, length(column)))
-  refuse <- function(bad, allowed) {
-    if (any(bad)) stop_argument(arg, sprintf("%s = %s", name, describe(column[bad][[1]])), allowed)
-  }
-  known <- !is.na(column)
-  if (param$type == "logical") {
-    if (!is.logical(column)) refuse(known, sprintf("TRUE or FALSE in %s", name))
-    return(as.double(column))
-  }
-  if (param$type == "factor") {
-    levels <- level_words(param$levels)
-    code <- match(level_words(column), levels)
-    refuse(known & is.na(code), sprintf("one of %s in %s", paste(levels, collapse = ", "), name))
-    return(as.double(code))
-  }
-  if (!is_number(column)) refuse(known, sprintf("numbers in %s", name))
-  refuse(known & !is.finite(column), sprintf("finite numbers in %s", name))
-  if (param$type == "integer") refuse(known & column != round(column), sprintf("integers in %s", name))
-  if (param$type == "integer") {
-    refuse(known & abs(column) > .Machine$integer.max, sprintf("integers up to 2147483647 in %s", name))
-  }
-  as.double(column)
 }
 
 # ---- methods of the domain's generics -----------------------------------------------
@@ -585,11 +491,6 @@ check_fixed_steps <- function(domain, values) {
   }
 }
 
-typed_words <- function(domain, codes) {
-  values <- vapply(typed_columns(domain, codes), function(value) as.character(value)[1], "")
-  paste(domain$names, "=", values, collapse = ", ")
-}
-
 # A value must be NA if, and only if, its input does not exist.
 check_existence <- function(rules, codes, arg) {
   domain <- rules$domain
@@ -712,15 +613,9 @@ picture_points.search_domain <- function(domain, type, played, resolution) {
 #' @export
 input_axis.search_domain <- function(domain, i, count) {
   param <- domain$params[[i]]
-  switch(param$type, factor = param$levels, logical = c(FALSE, TRUE),
+  switch(param$type, factor = , logical = typed_levels(param),
          integer = as.integer(box_axis(domain$box, i, count)),
          box_axis(domain$box, i, count))
-}
-
-#' @export
-input_levels.search_domain <- function(domain, i) {
-  param <- domain$params[[i]]
-  switch(param$type, factor = as.character(param$levels), logical = c("FALSE", "TRUE"))
 }
 
 #' @export

@@ -18,7 +18,7 @@ domain_methods <- list(
   optional = c(
     "point_count", "arm_count", "arm_labels", "all_points", "arms_at",
     "model_names", "read_inputs", "inputs_anywhere", "points_anywhere", "data_ranges", "lies_outside",
-    "can_be_reported", "fixable_inputs", "user_inputs", "one_point", "completed_points", "input_levels", "log_inputs",
+    "can_be_reported", "fixable_inputs", "user_inputs", "one_point", "completed_points", "log_inputs",
     "closed_form_average", "default_kernel"))
 
 # Inputs are in the users' format; model inputs are in the kernel's format (logarithms, if an input is
@@ -73,14 +73,17 @@ find_points <- function(domain, x, arm = NULL, arg = "x") UseMethod("find_points
 read_inputs <- function(domain, x, arg) UseMethod("read_inputs")
 
 #' @export
-read_inputs.default <- function(domain, x, arg) check_points(x, domain$names, arg)
+read_inputs.default <- function(domain, x, arg) {
+  codes <- complete_codes(domain, x, arg)
+  if (is.null(domain$params)) codes else cpp_frame(typed_columns(domain, codes))
+}
 
 # Model inputs of points in the users' format, within the bounds or not: only form and types are checked.
 inputs_anywhere <- function(domain, x, arg) UseMethod("inputs_anywhere")
 
 #' @export
 inputs_anywhere.default <- function(domain, x, arg) {
-  u <- suppressWarnings(to_model_inputs(domain, check_points(x, domain$names, arg)))
+  u <- suppressWarnings(to_model_inputs(domain, complete_codes(domain, x, arg)))
   bad <- which(!is.finite(u), arr.ind = TRUE)
   if (nrow(bad)) {
     name <- domain$names[bad[1, 2]]
@@ -172,6 +175,7 @@ user_inputs <- function(domain, points) UseMethod("user_inputs")
 #' @export
 user_inputs.default <- function(domain, points) {
   x <- from_model_inputs(domain, points$inputs)
+  if (!is.null(domain$params)) return(cpp_frame(typed_columns(domain, x)))
   matrix(x, nrow(x), length(domain$names), dimnames = list(NULL, domain$names))
 }
 
@@ -180,6 +184,7 @@ one_point <- function(domain, row) UseMethod("one_point")
 
 #' @export
 one_point.default <- function(domain, row) {
+  if (!is.null(domain$params)) return(as.list(row)[domain$names])
   x <- as.matrix(row)[, domain$names]
   stats::setNames(as.double(x), domain$names)
 }
@@ -269,10 +274,7 @@ picture_points <- function(domain, type, played, resolution) UseMethod("picture_
 input_axis <- function(domain, i, count) UseMethod("input_axis")
 
 # The names of the levels of input `i`, NULL if it is a number.
-input_levels <- function(domain, i) UseMethod("input_levels")
-
-#' @export
-input_levels.default <- function(domain, i) NULL
+input_levels <- function(domain, i) levels_as_text(domain$params[[domain$names[i]]])
 
 # The levels of all inputs, by their names.
 levels_of_inputs <- function(domain) {
@@ -419,9 +421,13 @@ same_names <- function(names, other) {
   length(names) == length(other) && (identical(names, other) || unnamed(names) || unnamed(other))
 }
 
-stop_not_among <- function(x, arg, what, where) {
-  words <- paste(exact_words(unname(x)), collapse = ", ")
-  stop_argument(arg, sprintf("a point (%s) that is no %s", words, what), where)
+# `x`: a row of numbers, or of codes.
+stop_not_among <- function(domain, x, arg, what, where) {
+  stop_argument(arg, sprintf("a point (%s) that is no %s", row_words(domain, x), what), where)
+}
+
+row_words <- function(domain, x) {
+  if (is.null(domain$params)) paste(exact_words(unname(x)), collapse = ", ") else typed_words(domain, matrix(x, 1))
 }
 
 # For operations whose time or memory grows with the squared number of arms.

@@ -184,13 +184,6 @@ given_design <- function(initial_design, n_initial, domain, most = Inf) {
 
 #' @export
 default_kernel.search_domain <- function(domain, contexts = NULL) {
-  numbers <- domain$names[!domain$categorical]
-  described <- domain$names[vapply(domain$params, function(param) !is.null(param$features), NA)]
-  levels <- setdiff(model_names(domain), c(numbers, described))
-  parts <- c(lapply(described, function(name) kernel_of_features(domain$params[[name]]$features, name)),
-             if (length(levels)) list(kernel_categorical(rep(0.5, length(levels)), dims = levels)))
-  categorical <- if (length(parts)) Reduce(`*`, parts)
-  if (length(numbers) + length(contexts) == 0) return(categorical)
   sides <- input_sides(domain$box)
   for (one in domain$shares) {
     at <- share_columns(domain, one)
@@ -198,14 +191,24 @@ default_kernel.search_domain <- function(domain, contexts = NULL) {
     sides[at] <- if (is_equality(one)) ifelse(range != 0, abs(range), sides[at])
                  else if (max(range) > 0) max(range) else one$total
   }
-  sides <- c(sides[!domain$categorical], contexts)
-  smooth <- kernel_matern(2.5, lengthscale = lengthscales_of(sides), dims = c(numbers, names(contexts)))
-  if (is.null(categorical)) smooth else smooth * categorical
+  kernel_with_levels(domain, c(stats::setNames(sides, domain$names)[!domain$categorical], contexts))
 }
 
 #' @export
 default_kernel.default <- function(domain, contexts = NULL) {
-  kernel_matern(2.5, lengthscale = lengthscales_of(c(input_sides(domain), contexts)))
+  sides <- input_sides(domain)
+  if (is.null(domain$params)) return(kernel_matern(2.5, lengthscale = lengthscales_of(c(sides, contexts))))
+  kernel_with_levels(domain, c(stats::setNames(sides, domain$names)[!coded_columns(domain)], contexts))
+}
+
+# `sides`: the ranges of all numbers, by name.
+kernel_with_levels <- function(domain, sides) {
+  described <- names(Filter(function(param) !is.null(param$features), domain$params))
+  levels <- setdiff(model_names(domain), c(names(sides), described))
+  parts <- c(if (length(sides)) list(kernel_matern(2.5, lengthscale = lengthscales_of(sides), dims = names(sides))),
+             lapply(described, function(name) kernel_of_features(domain$params[[name]]$features, name)),
+             if (length(levels)) list(kernel_categorical(rep(0.5, length(levels)), dims = levels)))
+  Reduce(`*`, parts)
 }
 
 check_alone_with_store <- function(store, others) {

@@ -24,7 +24,7 @@ bad_values <- list(
   object = not_objects,
   word = list(NULL, 1, NA, NA_character_, "no such thing", character(), list("a"), mean),
   points = list(NULL, "a", c(TRUE, FALSE), factor("a"), list(1, 2), mean, NA_real_, c(1, NaN), c(1, Inf),
-                data.frame(a = "b"), data.frame(), array(1, c(2, 2, 2)), matrix("a", 1, 1)),
+                data.frame(a = NA_character_), data.frame(), array(1, c(2, 2, 2)), matrix("a", 1, 1)),
   dims = list(0, -1, 1.5, NA, c(1, 1), c("a", "a"), "", TRUE, list(1), mean, numeric(), Inf),
   gain = list(NULL, "a", -1, NA_real_, Inf, c(1, 2), TRUE, list(), numeric()),
   covariance = list(NULL, "a", NA_real_, c(1, 2), matrix(1, 2, 3), matrix(c(1, 2, 3, 4), 2), -diag(2),

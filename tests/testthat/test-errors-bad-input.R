@@ -15,7 +15,7 @@ safe_journal <- function() {
 
 # Per export: arguments that work, and the kind of each argument (see helper-safety.R).
 exports <- list(
-  finite_domain = list(list(x = 1:3), c(x = "points")),
+  finite_domain = list(list(x = 1:3), c(x = "points", features = "never")),
   box_domain = list(list(lower = c(0, 1), upper = c(2, 3)), c(lower = "numbers", upper = "numbers", names = "never", integer = "which", log = "which")),
   param_real = list(list(lower = 1, upper = 2), c(lower = "number", upper = "number", log = "flag")),
   param_integer = list(list(lower = 1, upper = 2), c(lower = "whole", upper = "whole", log = "flag")),
