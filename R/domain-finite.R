@@ -151,7 +151,7 @@ labels_in_column <- function(x, column) {
 
 label_text <- function(values) {
   if (is.factor(values)) factor_text(values, "labels") else if (is_number(values)) exact_words(values)
-  else as.vector(values)
+  else if (is.character(values)) as.vector(values)
 }
 
 #' @export

@@ -57,7 +57,7 @@ test_that("distinct texts are labels, and `labels` decides otherwise", {
   twice <- cbind(named, code = LETTERS[1:12])
   expect_error(finite_domain(twice), "trial.*code.*labels", class = "gpbandits_error")
   expect_identical(finite_domain(twice[c("trial", "code", "temp")], labels = "code")$names, c("trial", "temp"))
-  for (bad in list("none", 1, letters, c("a", NA), NA, TRUE)) refused(finite_domain(yields, labels = bad), "labels")
+  for (bad in list("none", 1, letters, c("a", NA), NA, TRUE, mean, quote(z), list("a"))) refused(finite_domain(yields, labels = bad), "labels")
   refused(finite_domain(yields, labels = "ligand"), "labels")
   refused(finite_domain(transform(yields, ligand = replace(ligand, 2, NA))), "x")
   refused(finite_domain(transform(yields, ligand = replace(ligand, 2, ""))), "x")
