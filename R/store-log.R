@@ -645,8 +645,13 @@ joined_changes <- function(changes) {
   if (length(changes) == 1) return(changes[[1]])
   columns <- function(part) {
     found <- Filter(function(one) length(one[[1]]) > 0, lapply(changes, `[[`, part))
-    join <- function(...) if (is.matrix(..1)) rbind(...) else c(...)
-    if (length(found)) do.call(Map, c(list(join), found)) else changes[[1]][[part]]
+    if (length(found) == 0) return(changes[[1]][[part]])
+    # (By name: queries that R and the core have written have their columns in different orders.)
+    names <- Filter(nzchar, names(found[[1]]))
+    sapply(names, function(name) {
+      each <- lapply(found, `[[`, name)
+      do.call(if (is.matrix(each[[1]])) rbind else c, each)
+    }, simplify = FALSE)
   }
   list(queries = columns("queries"), events = columns("events"),
        refits = unlist(lapply(changes, `[[`, "refits"), recursive = FALSE))

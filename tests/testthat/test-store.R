@@ -63,6 +63,15 @@ test_that("every event of every domain, context and outcome reaches a replica th
   })
 })
 
+test_that("a batch that begins with the initial design and ends with the policy is stored as it was made", {
+  for (domain in list(matrix(1:9 / 9), list(x = c(0, 1)), data.frame(oil = c("a", "a", "b"), x = c(1, 2, 1)))) {
+    path <- withr::local_tempfile(fileext = ".sqlite")
+    b <- auto_bandit(domain, n_initial = 2, store = bandit_store(path, "batch"))
+    expect_silent(b$suggest(4))
+    expect_identical(open_bandit(bandit_store(path, "batch"))$history(), b$history())
+  }
+})
+
 test_that("numbers in the database are exact to the bit", {
   on_databases(function(place) {
     values <- c(1 / 3, -1e-300, 5e-324, 1e150 * (1 - 2^-53), 0.1 + 0.2, -0.0, pi * 1e17, 1e15 + 0.3)
