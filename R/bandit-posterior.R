@@ -227,9 +227,9 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed
 }
 
 # For summaries: the recommended point, or the front, without the warning about infeasibility.
-likely_best <- function(bandit) {
-  if (length(objectives(bandit$config)) > 1) return(bandit_front(bandit, NULL))
-  withCallingHandlers(bandit_best(bandit, NULL), gpbandits_infeasible = function(w) invokeRestart("muffleWarning"))
+likely_best <- function(bandit, context = NULL) {
+  if (length(objectives(bandit$config)) > 1) return(bandit_front(bandit, context))
+  withCallingHandlers(bandit_best(bandit, context), gpbandits_infeasible = function(w) invokeRestart("muffleWarning"))
 }
 
 # For each limit: whether it binds, and its distance at the recommended point. Also whether possibly no point is

@@ -37,12 +37,13 @@ autoplot.GPBandit <- function(object, type = c("auto", "curve", "map", "arms", "
   need_ggplot2()
   type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"))
   object <- looked_at(object)
+  type <- settled_type(type, object$config)
   if (type %in% c("front", "feasible")) {
-    found <- found_by_bandit(object, type, width, resolution)
+    found <- found_by_bandit(object, type, context, width, resolution)
     picture <- ggplot_outcomes(found, plot_data_of_outcomes(found, type, NULL, or_else(width, 2), resolution), type)
-    return(picture + ggplot_look("top"))
+    return(picture + ggplot2::labs(title = found$title) + ggplot_look("top"))
   }
-  if (goes_through_best(type, object$config)) {
+  if (type %in% through_best) {
     return(ggplot_through_best(object, type, plot_data_context(object, context), width, resolution))
   }
   plot_data <- bandit_plot_data(object, context, truth, type, width, next_choice, resolution)
@@ -138,8 +139,12 @@ ggplot_look <- function(legend = "top") {
 
 ggplot_through_best <- function(bandit, type, context, width, resolution) {
   plot_data <- through_best_plot_data(bandit, type, context, width, resolution)
-  picture <- if (type != "sd") ggplot_slices(plot_data)
-             else ggplot_plane(plot_data, bandit_history(bandit), bandit$config$domain, "sd", "mean")
+  plane <- function(colours, contours) {
+    ggplot_plane(plot_data, bandit_history(bandit), bandit$config$domain, colours, contours) +
+      ggplot2::labs(subtitle = paste("contours: posterior", contours))
+  }
+  picture <- switch(type, sd = plane("sd", "mean"), triangle = plane("mean", "sd"),
+                    ggplot_slices(plot_data) + ggplot2::labs(y = objectives(bandit$config)))
   picture + ggplot2::labs(title = plot_data$title) + ggplot_look("right")
 }
 
@@ -278,7 +283,8 @@ ggplot_profile <- function(bandit, plot_data) {
       ggplot2::scale_shape_manual(NULL, values = style$shape) +
       ggplot2::scale_size_manual(NULL, values = style$size)
   }
-  picture + ggplot_some_height(c(points$mean, marks$height)) + ggplot2::labs(x = plot_data$x_label, y = "reward") +
+  picture + ggplot_some_height(c(points$mean, marks$height)) +
+    ggplot2::labs(x = plot_data$x_label, y = plot_data$reward) +
     ggplot2::guides(fill = ggplot2::guide_legend(order = 2))
 }
 
@@ -381,10 +387,10 @@ tile_size <- function(values, log) {
 ggplot_map_marks <- function(plot_data) {
   names <- map_mark_names(plot_data)
   row <- function(kind, at, at_y) data.frame(kind = names[[kind]], at = at, at_y = at_y)
-  best <- which.max(plot_data$sign * plot_data$frame$mean)
+  best <- best_drawn(plot_data)
   top <- which.max(plot_data$sign * plot_data$frame$truth)
   marks <- rbind(
-    if (!is_flat(plot_data$frame$mean)) row("best", plot_data$x[best], plot_data$y[best]),
+    if (length(best)) row("best", plot_data$x[best], plot_data$y[best]),
     if (length(top)) row("truth", plot_data$x[top], plot_data$y[top]),
     if (!is.null(plot_data$next_choice)) row("next_choice", plot_data$next_choice$at, plot_data$next_choice$at_y)
   )

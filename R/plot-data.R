@@ -20,16 +20,14 @@ okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purp
 #   `next_choice`  the next query; `ahead` has its inputs.
 bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, resolution) {
   check_has_posterior(bandit)
-  if (of_form(bandit$config, "several")) {
-    stop_argument("type", dQuote(type, FALSE), "\"slices\" (of the objective) for a bandit with several outcomes",
-                  try = "`$posterior()` for all of them")
-  }
+  check_one_objective(bandit$config, type)
   if (!is.null(width)) check_number(width, lower = 0)
   check_flag(next_choice)
   if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
   context <- plot_data_context(bandit, context)
   plot_data <- list(type = plot_data_type(bandit$config, type), context = context,
-               names = bandit$config$domain$names, sign = output_sign(bandit$config))
+               names = bandit$config$domain$names, sign = output_sign(bandit$config),
+               reward = objectives(bandit$config))
   plot_data$log <- plot_data_log(bandit$config$domain, plot_data$type)
   plot_data$scattered <- plot_data$type == "map" && is_scattered(bandit$config$domain)
   plot_data[c("queries", "played")] <- plot_data_queries(bandit, context)
@@ -45,6 +43,12 @@ bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, r
   plot_data <- plot_data_positions(plot_data, bandit$config$domain)
   plot_data$title <- plot_data_title(bandit, plot_data)
   plot_data
+}
+
+check_one_objective <- function(config, type) {
+  if (length(objectives(config)) > 1) {
+    stop_argument("type", dQuote(type, FALSE), "\"front\" for a bandit with several objectives")
+  }
 }
 
 # The context of the plot data: one row, or NULL if the bandit has no contexts. The default is the context of the last
@@ -86,6 +90,7 @@ plot_data_type <- function(config, type) {
 plot_data_queries <- function(bandit, context) {
   history <- bandit$history()
   own <- own_columns(history, given_names(bandit$config))
+  if (of_form(bandit$config, "several")) own$reward <- history[[objectives(bandit$config)[1]]]
   own$current <- own$segment == bandit_facts(bandit)$segment
   here <- if (is.null(context) || !nrow(history)) seq_len(nrow(history))
           else which(!is.na(match_rows(as.matrix(history[colnames(context)]), context)))
@@ -134,6 +139,7 @@ plot_data_frame <- function(bandit, plot_data, points, truth) {
   plot_data$points <- cpp_frame(point_labels(domain, points$arm, points$inputs))
   if (!is.null(truth)) truth <- truth_values(truth, user_inputs(domain, points), plot_data$context, can_count(domain))
   ours <- as.list(posterior[c("mean", "sd", "lower", "upper")])
+  ours$feasible <- posterior$feasible
   if (can_count(domain)) ours$plays <- tabulate(plot_data$queries$arm, point_total(points))
   ours$truth <- truth
   plot_data$frame <- cpp_frame(ours)
@@ -203,9 +209,18 @@ scatter_plot_data <- function(plot_data) {
              pending = seq_along(plot_data$x) %in% plot_data$queries$arm[is.na(plot_data$queries$reward)])
 }
 
+# The best of the drawn points by posterior mean, among those where the limits (if any) hold.
+best_drawn <- function(plot_data) {
+  values <- plot_data$sign * plot_data$frame$mean
+  if (is_flat(values)) return(integer())
+  values[which(plot_data$frame$feasible < 0.95)] <- NA
+  which.max(values)
+}
+
 # The names of the marks in a two-dimensional plot.
 map_mark_names <- function(plot_data) {
-  c(best = if (plot_data$sign < 0) "smallest mean" else "largest mean",
+  c(best = paste0(if (plot_data$sign < 0) "smallest mean" else "largest mean",
+                  if (any(plot_data$frame$feasible < 0.95)) " within limits"),
     truth = if (plot_data$sign < 0) "true minimum" else "true maximum", next_choice = "next choice")
 }
 
@@ -351,6 +366,9 @@ band_level <- function(width) min(max(2 * stats::pnorm(width) - 1, 1e-12), 1 - 1
 
 register_form("reward", drawn_posterior = function(bandit, points, context, width) {
   posterior_at(bandit, points, context)
+})
+register_form("outcomes", drawn_posterior = function(bandit, points, context, width) {
+  state_of_objective(outcomes_at(bandit, points, context), bandit$config)
 })
 register_form("response", drawn_posterior = function(bandit, points, context, width) {
   in_scale_of_rewards(scaled_posterior_at(bandit, points, context), bandit$config, "reward", band_level(width))

@@ -5,7 +5,7 @@
 # Plots of curves and of arms: posterior, data and next choice over one axis.
 draw_profile <- function(bandit, plot_data, frame) {
   frame$xlab <- or_else(frame$xlab, plot_data$x_label)
-  frame$ylab <- or_else(frame$ylab, "reward")
+  frame$ylab <- or_else(frame$ylab, plot_data$reward)
   if (plot_data$type == "arms") frame$x_axis <- named_axis(arm_labels(bandit$config$domain)[plot_data$points$arm],
                                                            length(plot_data$x))
   shown <- c(plot_data$frame$lower, plot_data$frame$upper, plot_data$frame$truth, plot_data$queries$reward)
@@ -124,10 +124,8 @@ draw_map <- function(bandit, plot_data, frame) {
 }
 
 draw_map_marks <- function(plot_data) {
-  if (!is_flat(plot_data$frame$mean)) {
-    best <- which.max(plot_data$sign * plot_data$frame$mean)
-    graphics::points(plot_data$x[best], plot_data$y[best], pch = 3, cex = 1.6, lwd = 2.5, col = "black")
-  }
+  best <- best_drawn(plot_data)
+  graphics::points(plot_data$x[best], plot_data$y[best], pch = 3, cex = 1.6, lwd = 2.5, col = "black")
   if (!is.null(plot_data$frame$truth)) {
     top <- which.max(plot_data$sign * plot_data$frame$truth)
     graphics::points(plot_data$x[top], plot_data$y[top], pch = 2, cex = 1.7, lwd = 2.2, col = "black")
@@ -220,7 +218,7 @@ map_key <- function(plot_data, played, first) {
       key_entry("pending query", if (ring) mark$pending else "black", pch = 21,
                 bg = if (ring) "white" else mark$pending)
     },
-    if (!is_flat(plot_data$frame$mean)) key_entry(map_mark_names(plot_data)[["best"]], "black", pch = 3, size = 1.2),
+    if (length(best_drawn(plot_data))) key_entry(map_mark_names(plot_data)[["best"]], "black", pch = 3, size = 1.2),
     if (!is.null(plot_data$frame$truth)) key_entry(map_mark_names(plot_data)[["truth"]], "black", pch = 2, size = 1.2),
     if (!is.null(plot_data$next_choice)) key_entry("next choice", "black", pch = 23, bg = mark$next_choice, size = 1.2)
   )

@@ -19,24 +19,25 @@ plot_data_of_outcomes <- function(found, type, inputs, width, resolution) {
     ranked <- names[order(totals, decreasing = TRUE)]
     if (wants("importance")) plot_data$importance <- importance
   }
-  through <- likely_best(frame_of(found$bandit))
-  through <- through[which.max(through$feasible), names, drop = FALSE]
+  through <- point_of_slices(found)
+  context <- context_of(found)
   shown <- if (!is.null(inputs)) inputs else if (type == "all") utils::head(ranked, 2) else names
   if (wants("feasible") && has_limits(config) && functional) {
-    plot_data$feasible <- slices_plot_data(found$bandit, NULL, through, shown, width, resolution, of = "feasible")
+    plot_data$feasible <- slices_plot_data(found$bandit, context, through, shown, width, resolution, of = "feasible")
   }
-  if (type == "slices") plot_data$slices <- slices_plot_data(found$bandit, NULL, through, shown, width, resolution)
-  if (type == "dependence") plot_data$dependence <- dependence_plot_data(found$bandit, NULL, shown, width, resolution)
+  if (type == "slices") plot_data$slices <- slices_plot_data(found$bandit, context, through, shown, width, resolution)
+  if (type == "dependence") {
+    plot_data$dependence <- dependence_plot_data(found$bandit, context, shown, width, resolution)
+  }
   if (type == "map") {
-    plot_data$map <- plane_plot_data(found$bandit, NULL, through,
-                                     if (length(inputs) == 2) inputs else utils::head(ranked, 2),
-                           resolution)
+    plot_data$map <- plane_plot_data(found$bandit, context, through,
+                                     if (length(inputs) == 2) inputs else utils::head(ranked, 2), resolution)
   }
   plot_data
 }
 
 # The fields that these plots need from a bandit used by suggest() and observe(), in the form of a search result.
-found_by_bandit <- function(bandit, type, width, resolution) {
+found_by_bandit <- function(bandit, type, context, width, resolution) {
   check_has_posterior(bandit)
   if (!is.null(width)) check_number(width, "width", lower = 0)
   if (!is.null(resolution)) check_count(resolution, "resolution", lower = 2, upper = 1000)
@@ -44,25 +45,35 @@ found_by_bandit <- function(bandit, type, width, resolution) {
   refuse <- function(allowed) stop_argument("type", dQuote(type, FALSE), allowed)
   if (type == "front" && length(objectives(config)) < 2) refuse("another plot for a bandit with one objective")
   if (type == "feasible" && !has_limits(config)) refuse("another plot for a bandit without limits")
-  if (length(config$context_names)) refuse("another plot for a bandit with contexts")
   if (type == "feasible" && any(vapply(config$outcomes, function(one) has_matrix(one$kernel), NA))) {
     refuse("another plot for a covariance given as a matrix")
   }
-  best <- likely_best(frame_of(bandit))
-  if (all(is.na(best$feasible))) {
+  if (!all(vapply(seq_len(outcome_count(config)), function(k) is_level_known(outcome_config(current_config(bandit), k)),
+                  NA))) {
     stop_state("This bandit has no observed value of some outcome. Observe at least one value of each before ",
                "plotting.", argument = "x")
   }
-  list(bandit = bandit, history = bandit$history(), front = if (type == "front") best)
+  context <- plot_data_context(bandit, context)
+  list(bandit = bandit, history = plot_data_queries(bandit, context)[[2]], context = context,
+       front = if (type == "front") likely_best(frame_of(bandit), context),
+       title = plot_data_title(bandit, list(context = context)))
 }
 
-plot_outcomes_of_bandit <- function(bandit, type, width, resolution) {
-  found <- found_by_bandit(bandit, type, width, resolution)
+# The recommended point, or the point of the front where the limits hold most probably.
+point_of_slices <- function(found) {
+  best <- likely_best(frame_of(found$bandit), context_of(found))
+  best[which.max(best$feasible), found$bandit$config$domain$names, drop = FALSE]
+}
+
+plot_outcomes_of_bandit <- function(bandit, type, context, width, resolution, frame) {
+  found <- found_by_bandit(bandit, type, context, width, resolution)
   plot_data <- plot_data_of_outcomes(found, type, NULL, or_else(width, 2), resolution)
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
-  if (panels_of_outcomes(plot_data) > 1) graphics::par(mfrow = panel_layout(panels_of_outcomes(plot_data)))
-  draw_outcomes(found, plot_data)
+  panels <- panels_of_outcomes(plot_data)
+  graphics::par(mfrow = if (panels > 1) panel_layout(panels) else c(1, 1), oma = c(0, 0, 1.6, 0))
+  draw_outcomes(found, plot_data, frame)
+  graphics::mtext(or_else(frame$main, found$title), outer = TRUE, line = 0.2, font = 2)
   plot_data[[type]]
 }
 
@@ -106,13 +117,12 @@ with_bars <- function(front, most = 25) front[unique(round(seq(1, nrow(front), l
 
 pale <- "grey70"
 
-draw_outcomes <- function(found, plot_data) {
+draw_outcomes <- function(found, plot_data, frame = NULL) {
   config <- found$bandit$config
   domain <- config$domain
   if (!is.null(plot_data$progress)) draw_progress_of_outcomes(plot_data$progress, objectives(config))
-  if (!is.null(plot_data$front)) draw_front(plot_data$front, has_limits(config))
-  through <- likely_best(frame_of(found$bandit))
-  through <- through[which.max(through$feasible), domain$names, drop = FALSE]
+  if (!is.null(plot_data$front)) draw_front(plot_data$front, has_limits(config), frame)
+  through <- point_of_slices(found)
   if (!is.null(plot_data$feasible)) draw_slices(drawn_feasible(plot_data$feasible), through, domain,
                                            "probability that limits hold", c(0, 1))
   if (!is.null(plot_data$slices)) draw_slices(plot_data$slices, through, domain, paste("expected", objectives(config)))
@@ -161,7 +171,7 @@ draw_progress_of_outcomes <- function(data, wanted) {
   graphics::points(data$evaluation, data$reward, pch = 16, cex = 0.8, col = ifelse(kept, mark$seen, pale))
 }
 
-draw_front <- function(data, limited) {
+draw_front <- function(data, limited, frame) {
   pair <- attr(data, "objectives")
   part <- split(data, factor(data$kind, c("infeasible", "kept", "front", "reference")))
   bars <- with_bars(part$front)
@@ -169,7 +179,8 @@ draw_front <- function(data, limited) {
                key_entry("evaluation", mark$seen, pch = 16, size = 0.8),
                if (limited && nrow(part$infeasible)) key_entry("beyond a limit", pale, pch = 16, size = 0.8),
                key_entry("reference point", mark$next_choice, pch = 3, size = 1.2))
-  frame <- list(log = "", legend = TRUE, xlab = pair[1], ylab = pair[2])
+  frame <- list(log = "", legend = or_else(frame$legend, TRUE), xlim = frame$xlim, ylim = frame$ylim,
+                xlab = or_else(frame$xlab, pair[1]), ylab = or_else(frame$ylab, pair[2]))
   open_picture(frame, c(data$x, bars$lower_x, bars$upper_x), c(data$y, bars$lower_y, bars$upper_y), key)
   graphics::points(part$infeasible$x, part$infeasible$y, pch = 16, cex = 0.8, col = pale)
   graphics::segments(bars$lower_x, bars$y, bars$upper_x, bars$y, col = grDevices::adjustcolor(mark$mean, 0.5))
@@ -188,11 +199,9 @@ ggplot_outcomes <- function(found, plot_data, type) {
   if (type == "progress") return(ggplot_progress_of_outcomes(data, objectives(config)))
   if (type == "importance") return(ggplot_importance_of_outcomes(data))
   domain <- config$domain
-  through <- likely_best(frame_of(found$bandit))
-  shown <- list(data = data, through = through[which.max(through$feasible), domain$names, drop = FALSE],
-                pair = names(data)[1:2],
+  shown <- list(data = data, through = point_of_slices(found), pair = names(data)[1:2],
                 log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
-  if (type == "map") return(ggplot_plane(shown, found$history, "mean", "sd"))
+  if (type == "map") return(ggplot_plane(shown, found$history, domain, "mean", "sd"))
   if (type == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objectives(config))))
   if (type == "dependence") {
     shown$through <- NULL

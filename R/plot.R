@@ -20,16 +20,18 @@
 #'   along each input, through the best point by posterior mean.
 #' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two most important inputs ([input_importance()]),
 #'   through the best point.
-#' * `"front"` (several [outcomes], without contexts): the first two objectives of the observations and of the Pareto
+#' * `"front"` (several objectives, see [outcomes]): the first two objectives of the observations and of the Pareto
 #'   front (`$front()`), with bars of 2 sd, and the reference point. Points that violate a limit are pale.
-#' * `"feasible"` (several [outcomes], without contexts): the probability that all limits hold, along each input,
-#'   through the best point.
+#' * `"feasible"` (limits): the probability that all limits hold, along each input, through the best point.
 #' * `"arms"` (all other domains): posterior mean and error bars by arm, observations, pending queries, next choice. For
 #'   a box or product of more than two inputs, the distinct points played are drawn as arms.
 #'
-#' `"auto"` uses the first type that fits. Arms are drawn with `"arms"` if there are fewer than 10 (except a grid of two
-#' inputs), if they lie on a line of two inputs, or if their covariance is given as a matrix. Rewards from before the
-#' last restart, which the posterior no longer uses, are hollow and pale.
+#' A mixture of three components ([param_shares()]) has a triangle for `"map"` and `"sd"`, with mean and sd. With
+#' [outcomes] and one objective, all charts show that objective. The best point is then one where all limits hold.
+#'
+#' `"auto"` uses the first type that fits, and `"front"` for several objectives. Arms are drawn with `"arms"` if there
+#' are fewer than 10 (except a grid of two inputs), if they lie on a line of two inputs, or if their covariance is given
+#' as a matrix. Rewards from before the last restart, which the posterior no longer uses, are hollow and pale.
 #'
 #' Plotting changes neither the bandit nor the random numbers that follow. No next choice is marked if it is random
 #' (Thompson sampling, uniform sampling, exploration rounds of change detection).
@@ -113,8 +115,11 @@ plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", 
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"))
   x <- looked_at(x)
-  if (type %in% c("front", "feasible")) return(invisible(plot_outcomes_of_bandit(x, type, width, resolution)))
-  if (goes_through_best(type, x$config)) {
+  type <- settled_type(type, x$config)
+  if (type %in% c("front", "feasible")) {
+    return(invisible(plot_outcomes_of_bandit(x, type, context, width, resolution, frame)))
+  }
+  if (type %in% through_best) {
     return(invisible(plot_through_best(x, type, plot_data_context(x, context), width, resolution, frame)))
   }
   plot_data <- bandit_plot_data(x, context, truth, type, width, next_choice, resolution)
@@ -124,7 +129,18 @@ plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", 
   invisible(structure(plot_data$shown, width = plot_data$band$width, next_choice = plot_data$ahead))
 }
 
-goes_through_best <- function(type, config) type %in% c("slices", "sd") || (type == "auto" && prefers_slices(config))
+# The types whose plots go through the recommended point.
+through_best <- c("slices", "sd", "triangle")
+
+# The type of the plot as far as the outcomes and the domain determine it.
+settled_type <- function(type, config) {
+  if (!type %in% c("auto", "map")) return(type)
+  if (length(objectives(config)) > 1) return(if (type == "auto") "front" else type)
+  if (is_ternary(config$domain)) return("triangle")
+  if (type == "auto" && prefers_slices(config)) "slices" else type
+}
+
+is_ternary <- function(domain) length(domain$names) == 3 && !is.null(ternary_set(domain, domain$names))
 
 # Slices are preferred for boxes and products with more than two inputs.
 prefers_slices <- function(config) {
@@ -136,9 +152,10 @@ plot_through_best <- function(bandit, type, context, width, resolution, frame) {
   domain <- bandit$config$domain
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
-  panels <- panel_layout(if (type == "sd") 2 else length(plot_data$log))
+  planes <- !is.null(plot_data$pair)
+  panels <- panel_layout(if (planes) 2 else length(plot_data$log))
   graphics::par(mfrow = panels, oma = c(0, 0, 1.6, 0), mar = c(3.6, 3.8, 2, 2.6))
-  if (type == "sd") {
+  if (planes) {
     played <- bandit_history(bandit)
     for (what in c("mean", "sd")) {
       draw_plane(plot_data$data, plot_data$pair, own_columns(plot_data$data, plot_data$pair)[[what]], domain,
@@ -147,16 +164,17 @@ plot_through_best <- function(bandit, type, context, width, resolution, frame) {
                  plot_data$through)
     }
   } else {
-    draw_slices(plot_data$data, plot_data$through, domain, or_else(frame$ylab, "reward"), frame$ylim)
+    draw_slices(plot_data$data, plot_data$through, domain, or_else(frame$ylab, objectives(bandit$config)), frame$ylim)
   }
   graphics::mtext(or_else(frame$main, plot_data$title), outer = TRUE, line = 0.2, font = 2)
   plot_data$data
 }
 
-# The plot data of slices through the recommended point. For type "sd": of a two-dimensional plot of the two most
-# important inputs through it.
+# The plot data of slices through the recommended point. For other types: of a two-dimensional plot of the two most
+# important inputs (`pair`) through it.
 through_best_plot_data <- function(bandit, type, context, width, resolution) {
   check_has_posterior(bandit)
+  check_one_objective(bandit$config, type)
   width <- if (is.null(width)) 2 else check_number(width, lower = 0)
   if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
   config <- bandit$config
@@ -173,8 +191,8 @@ through_best_plot_data <- function(bandit, type, context, width, resolution) {
   plot_data <- list(through = through, log = stats::setNames(log_inputs(config$domain), names),
                levels = levels_of_inputs(config$domain),
                title = plot_data_title(bandit, list(context = context)))
-  if (type == "sd") {
-    plot_data$pair <- names[order(input_importance(bandit, 512, context, draws = 0)$total, decreasing = TRUE)][1:2]
+  if (type != "slices") {
+    plot_data$pair <- most_important(input_importance(bandit, 512, context, draws = 0), objectives(config))[1:2]
     plot_data$data <- plane_plot_data(bandit, context, through, plot_data$pair, resolution)
   } else {
     plot_data$data <- slices_plot_data(bandit, context, through, names, width, resolution)

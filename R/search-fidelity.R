@@ -327,7 +327,7 @@ maximum_over_fidelities <- function(search) {
 }
 
 # The context to which the result of a search belongs: the target fidelity.
-context_of <- function(found) if (!is.null(found$fidelity)) 1
+context_of <- function(found) if (!is.null(found$fidelity)) 1 else found$context
 
 describe_fidelity <- function(x) {
   sprintf("%d evaluations at the cost of %.3g at fidelity %g", nrow(x$history), x$fidelity$spent, x$fidelity$target)

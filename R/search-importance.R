@@ -92,6 +92,12 @@ importance_now <- function(bandit, points, context, draws) {
             class = c("bandit_importance", "data.frame"))
 }
 
+# Inputs in decreasing order of their importance for one outcome.
+most_important <- function(importance, outcome) {
+  rows <- if (is.null(importance$outcome)) importance else importance[importance$outcome == outcome, ]
+  rows$input[order(rows$total, decreasing = TRUE)]
+}
+
 # If the mean explains less than this proportion of the function's variance, no statement about inputs is made.
 least_explained <- 0.3
 

@@ -281,12 +281,12 @@ test_that("the service accepts outcomes by name, one by one", {
   expect_identical(b$history(), before)
 })
 
-test_that("the plot of a bandit with outcomes needs type = \"slices\", and shows the objective", {
+test_that("the plot of a bandit with outcomes shows the objective", {
   b <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, outcomes = two_outcomes)
   b$add(x = data.frame(x = c(0.1, 0.5)), reward = data.frame(yield = c(1, 2), impurity = c(0.1, 0.5)))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  expect_error(plot(b), "slices", class = "gpbandits_error")
+  expect_identical(names(plot(b)), c("x", "mean", "sd", "lower", "upper", "feasible"))
   data <- suppressWarnings(plot(b, type = "slices", resolution = 5))
   expect_equal(data$mean, b$posterior(data.frame(x = data$value))$yield_mean)
 })
