@@ -74,7 +74,8 @@ new_arms <- function(x, domain) {
 }
 
 labels_of_new_rows <- function(x, domain) {
-  if (is.data.frame(x) && any(names(x) == domain$label_name)) return(labels_in_column(x, domain$label_name))
+  more <- if (is.data.frame(x) && !is.null(domain$labels)) setdiff(names(x), domain$names)
+  if (length(more) == 1) return(labels_in_column(x, more))
   if (is.null(domain$params)) labels_of_rows(x, "x") else labels_by_row_names(x, "x")
 }
 

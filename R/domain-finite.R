@@ -146,7 +146,7 @@ labels_in_column <- function(x, column) {
     stop_argument("labels", sprintf("%s, whose values are equal, missing or not text", dQuote(column, FALSE)),
                   "a column of distinct texts")
   }
-  list(values = values, name = column, column = column)
+  list(values = values, name = if (column %in% package_names) "label" else column, column = column)
 }
 
 label_text <- function(values) {

@@ -73,8 +73,8 @@
 #'   `policy_ucb()`, 1 for `policy_ts()`.
 #' @param xi improvement that must be exceeded: a number >= 0 in units of the reward, by default 0. See the section
 #'   Units.
-#' @param cost a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for each, in
-#'   any unit. It is called again in every round. `NULL` (default): equal costs.
+#' @param cost a function of a matrix of inputs (a row per point, named columns; a data.frame if inputs have levels)
+#'   that returns a cost > 0 for each, in any unit. It is called again in every round. `NULL` (default): equal costs.
 #' @param incumbent what expected improvement improves on: `"mean"` (default), the largest posterior mean, or `"draws"`,
 #'   the largest value in joint draws. See the section Noisy expected improvement.
 #' @return An object of class `bandit_policy`.
@@ -708,6 +708,7 @@ resolve_cost <- function(cost, config) {
     if (!is.null(arms)) inputs <- arms
     points <- from_model_inputs(domain, inputs[, seq_len(d), drop = FALSE])
     colnames(points) <- domain$names
+    if (!all(lengths(levels_of_inputs(domain)) == 0)) points <- cpp_frame(typed_columns(domain, points))
     check_costs(call_user(cost(points), "cost", sprintf("for %d points", nrow(points))), nrow(points))
   }
   list(cost = at, actions = d)

@@ -294,7 +294,10 @@ worthwhile_fidelity <- function(search, x) {
   sd <- scaled_posterior_at(bandit, candidates, matrix(s))$sd
   here <- asked_points(config$domain, x[rep(1, length(z) + 1), , drop = FALSE], NULL)
   points <- kernel_points(config$domain, here, matrix(c(s, 1)))
-  colnames(points) <- c(model_names(config$domain), config$context_names)
+  inputs <- seq_along(input_names(config))
+  if (has_matrix(config$kernel)) points[, ncol(points)] <- points[, ncol(points)] + 1
+  else points <- points[, inputs, drop = FALSE]
+  colnames(points) <- c(input_names(config), if (ncol(points) > length(inputs)) "arm")
   # (With several models this is the covariance of their average.)
   K <- Reduce(`+`, Map(function(one, weight) weight * kernel_gram(one$kernel, points), configs_of_models(config),
                        model_weights(config)))

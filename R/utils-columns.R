@@ -16,8 +16,10 @@ labels_beside <- function(domain, names) {
   domain
 }
 
+package_names <- c("id", "arm", "reward")
+
 check_free_names <- function(names, arg) {
-  taken <- intersect(names, c("id", "arm", "reward"))
+  taken <- intersect(names, package_names)
   if (length(taken)) {
     stop_argument(arg, paste("one with an input named", quoted(taken[1])),
                   "one whose inputs have other names than id, arm and reward")
