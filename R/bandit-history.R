@@ -139,14 +139,33 @@ columns_of_history <- function(data) {
     "propensity_se", "size", "spread", grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
 }
 
+# (Users may write "Failed".)
 status_column <- function(data) {
-  if (is.null(data[["status"]])) rep(NA_character_, nrow(data)) else as.character(data[["status"]])
+  if (is.null(data[["status"]])) return(rep(NA_character_, nrow(data)))
+  given <- trimws(as.character(data[["status"]]))
+  ifelse(tolower(given) %in% status_names, tolower(given), given)
 }
 
 has_failed <- function(data) {
   status <- status_column(data)
   !is.na(status) & !status %in% c("pending", "observed")
 }
+
+# Rows of users' data with all values although their status is that of a failure or withdrawal: these values are not
+# used. `values`: a matrix with a column for each outcome. Returns a logical vector.
+contradicted_by_status <- function(data, values, arg) {
+  status <- status_column(data)
+  rows <- which(rowSums(is.na(values)) == 0 & grepl(paste0(failed_words, "|^withdrawn$"), status, ignore.case = TRUE))
+  if (length(rows)) {
+    message("Values of `", arg, "` are not used, because their status is \"", status[rows[1]], "\": row ",
+            paste(utils::head(rows, 5), collapse = ", "),
+            if (length(rows) > 5) sprintf(", ... (%d rows)", length(rows)), ".")
+  }
+  seq_len(nrow(data)) %in% rows
+}
+
+# (Those of users, and of the histories of searches.)
+failed_words <- "^(fail|failed|failure|error|timed out|returned|the worker)\\b"
 
 # The same for a bandit's history.
 own_history <- function(bandit, ids = NULL) own_columns(bandit_history(bandit, ids), given_names(bandit$config))

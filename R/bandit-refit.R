@@ -657,7 +657,10 @@ fitted_transform <- function(bandit, outcome) {
 }
 
 # After rewards were reported (`reported`), and before a query.
-rescale_if_due <- function(bandit, reported = FALSE) apply_if_due(bandit, due_rescale(bandit, reported))
+rescale_if_due <- function(bandit, reported = FALSE) {
+  if (reported) warn_of_noise(bandit)
+  apply_if_due(bandit, due_rescale(bandit, reported))
+}
 
 # As due_refit(): only output transforms are made again.
 due_rescale <- function(bandit, reported = FALSE) {

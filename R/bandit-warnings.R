@@ -47,6 +47,25 @@ warn_of_prior <- function(bandit, reward, arm) {
 
 prior_mean_at <- function(config, arm) if (length(config$mean) == 1) config$mean else config$mean[arm + 1L]
 
+# A model without noise, and different rewards at the same point.
+warn_of_noise <- function(bandit) {
+  if (!isTRUE(bandit$config$noiseless) || "noisy" %in% bandit$.said) return(invisible())
+  for (k in seq_len(outcome_count(bandit$config))) {
+    ids <- rewarded_ids(bandit, k)
+    y <- values_of_queries(bandit, k)[ids]
+    x <- known_inputs(bandit, ids)
+    first <- match_rows(x, x)
+    apart <- which(abs(y - y[first]) > max(1e-6 * diff(range(y)), 1e-9 * max(abs(y))))
+    if (length(apart) == 0) next
+    pair <- c(first[apart[1]], apart[1])
+    name <- outcome_names(bandit$config)[k]
+    warn_once(bandit, "noisy", sprintf(
+      "Queries %d and %d are the same point, and their values of `%s` are %.6g and %.6g: this contradicts ", ids[pair[1]],
+      ids[pair[2]], name, y[pair[1]], y[pair[2]]),
+      "`noise = \"none\"`. Use `gp_model(noise = \"fit\")`, or correct a wrong value by `$amend()`.")
+  }
+}
+
 warn_refuted <- function(times) {
   warn_gpbandits("state", "refuted", sprintf(
     "The model is refuted: %d time(s) no value was within all confidence intervals of a point. ", times

@@ -29,6 +29,7 @@
 #' * `gpbandits_far`: rewards are far from the prior mean. `gpbandits_model`: the rewards contradict the model.
 #' * `gpbandits_refuted`: the confidence intervals of a level set or a safe set are contradictory.
 #' * `gpbandits_refit_failed`: the hyperparameters could not be estimated again.
+#' * `gpbandits_noisy`: rewards at the same point differ, but `noise = "none"`.
 #' * `gpbandits_repeats`: a batch can contain the same point several times.
 #' * `gpbandits_infeasible`: no point satisfies the limits with the wanted probability.
 #' * `gpbandits_small_sample`: an off-policy estimate is based on few rewards.

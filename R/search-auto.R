@@ -122,11 +122,14 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #'
 #' * If `reward` is `NA`, the experiment is pending (running). Report its result with `$observe()`.
 #' * From a history, pending and failed experiments keep their status. Withdrawn ones are left out.
+#' * Any `data` may have a column `status`. Rows whose status is `"withdrawn"`, `"failed"`, or begins with `"error"` or
+#'   `"timed out"` are treated like that, whatever their reward. A message lists them.
 #' * An optional column `noise_var` has noise variances of single rewards, with `NA` for the bandit's. With several
 #'   outcomes it is `NAME_noise_var`. A history has it if any was given, and also `size` and `spread` of rewards that
 #'   are means of several measurements.
 #' * With several outcomes, a value that is `NA` or has no column is pending. If you add an outcome later, old rows have
-#'   the status `"partial"` until `$observe()` or `$withdraw()` settles the new value.
+#'   the status `"partial"` until `$observe()` or `$withdraw()` settles the new value. Failed and withdrawn experiments
+#'   have no further values.
 #' @section Changing the space:
 #' `auto_bandit(new_space, data = old$history())` continues with other bounds or with an additional input. Rows outside
 #' the new bounds of a box, of a [product_domain()]'s box or of a [search_space()] are kept as observations. This

@@ -245,6 +245,8 @@ check_experiments <- function(data, domain, arg = "data", unknown = FALSE, conte
   }
   given <- c(names_in_domain(domain), contexts)
   ours <- own_columns(data, given)
+  data$reward[contradicted_by_status(ours, cbind(data$reward), arg)] <- NA
+  ours$reward <- data$reward
   kept <- says_something(ours, unknown)
   data <- data[kept, , drop = FALSE]
   ours <- ours[kept, , drop = FALSE]

@@ -54,9 +54,10 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, n
     stop_argument(arg, describe(data), allowed)
   }
   values <- known_values(data, names, arg)
-  nothing <- rowSums(!is.na(values)) == 0
   given <- c(names_in_domain(domain), contexts)
   ours <- own_columns(data, given)
+  values[contradicted_by_status(ours, values, arg), ] <- NA
+  nothing <- rowSums(!is.na(values)) == 0
   invalid <- setdiff(names(ours), c(names, "status", if (unknown) paste0(names, "_noise_var"),
                                     if (is_history(ours)) columns_of_history(ours)))
   invalid <- c(invalid, if (!is_history(ours)) intersect(setdiff(given, needs), names(data)))
@@ -68,12 +69,16 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, n
   if (nrow(data) == 0) return(check_experiments_of_several(NULL, domain, names = names))
   x <- read_inputs(domain, data[domain$names], arg)
   outside <- lies_outside(domain, find(domain, x, arg = arg))
-  # A finished experiment will not have further values, except for outcomes that are new.
-  over <- matrix(!unknown | status[kept] %in% "observed", nrow(values), length(names))
+  status <- status[kept]
+  # A finished experiment will not have further values, except for outcomes that are new. A failed or withdrawn one will
+  # not have those either.
+  over <- matrix(!unknown | status %in% "observed", nrow(values), length(names))
   if (unknown) over[, colSums(!is.na(values)) == 0] <- FALSE
-  failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status[kept] %in% "partial"
+  over[status %in% c("withdrawn", "lost"), ] <- TRUE
+  failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status %in% "partial"
   # (In a search's history, "partial" means that the other values failed; in a bandit's history, that they are pending.)
-  broken <- is.na(values) & status[kept] %in% "partial" & !is_history(ours)
+  broken <- is.na(values) & (grepl(failed_words, status, ignore.case = TRUE) |
+                               (status %in% "partial" & !is_history(ours)))
   out <- list(x = x, values = values, under_way = is.na(values) & !over & !failed & !broken, broken = broken,
               failed = failed, outside = outside, noise_var = noise_of_outcomes(ours[kept, , drop = FALSE], names, arg))
   if (length(contexts)) out$contexts <- check_points(data[contexts], contexts, arg)
