@@ -192,8 +192,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   arguments `scale` and `level`.
 #' * `$draw()` returns exact joint draws from the posterior over all arms, one per column.
 #' * `$certificate()` returns a bound on a point's regret, its probability and its assumptions, see [stopping] and
-#'   [calibration]. Without a `rule` it is the gap of the policy's own bounds or, if the policy has none, a quantile of
-#'   draws.
+#'   [calibration]. Without a `rule` it is the gap of the policy's own bounds or, if the policy has none, of draws or
+#'   intervals.
 #' * `$information_gain()` returns \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)}, in nats, of the
 #'   points that the variance includes in the current segment.
 #' * `$safe()` returns the classification of [safe_opt()], see [safe-methods].

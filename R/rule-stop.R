@@ -99,6 +99,10 @@ NULL
 #'   * `point`.
 #'
 #'   Which assumptions give `stop_gap()` and `stop_prb()` a probability is on the page [certificate-assumptions].
+#'
+#'   Without a rule, `gap` is that of the policy's confidence width. If the policy has none, it comes from draws of
+#'   \eqn{f}: on a box it is the largest regret in 19 draws, which \eqn{f} exceeds with probability 1/20. In a
+#'   [search_space()], where draws are slow, it is that of intervals of 1.96 sd instead, and `probability` is `NA`.
 #' @section Units: Gaps, tolerances and regrets are in units of the reward.
 #'   * With `outputs` ([scale_outputs()], [auto_bandit()], [maximize_bandit()]) they are differences of expected
 #'     rewards, as in `$posterior()`. Before the first fit of the model there is no probability, and no rule with a
@@ -289,8 +293,20 @@ asked_certificate <- function(rule, bandit, context) {
   if (!is_scale_known(current_config(bandit))) return(certify_without_scale(bandit, context))
   own <- bandit$config$policy$width
   drawn <- is.null(own) || !trait(own, "one_multiplier") || trait(own, "drawn")
-  before_first_fit(if (drawn) certify_draws(list(delta = 0.05), bandit, context)
+  # (With levels the maximum of one draw takes longer than all other results.)
+  slow <- core_space_kind(bandit$config$domain, bandit$config) == "mixed"
+  before_first_fit(if (drawn && slow) certify_at_points(bandit, context)
+                   else if (drawn) certify_draws(list(delta = 0.05), bandit, context)
                    else certify_gap(list(tolerance = 0), bandit, context), bandit)
+}
+
+# The gap of intervals that hold at each point. At all points together their probability is not known.
+certify_at_points <- function(bandit, context) {
+  found <- certify_gap(stop_gap(1, width = stats::qnorm(0.975)), bandit, context)
+  found[c("probability", "certified")] <- list(NA_real_, FALSE)
+  found$assumptions <- paste("none: the intervals hold with probability 0.95 at each point, but not at all points",
+                             "together (`$certificate(stop_prb(tolerance))` has a probability)")
+  found
 }
 
 # Adds the result of the model check, which has no associated probability.
@@ -465,10 +481,12 @@ certify_prb <- function(rule, bandit, context) {
 
 certify_draws <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
-  draws <- if (can_count(bandit$config$domain)) 1000L else 200L
+  # Given the data, f and its draws are exchangeable: f is beyond all n draws with probability 1 / (n + 1). Over arms,
+  # where draws take little time, the rank is the one that exceeds the quantile with probability 1 - delta / 2.
+  draws <- if (can_count(bandit$config$domain)) 1000L else as.integer(ceiling(1 / rule$delta)) - 1L
   gap <- on_a_side_stream(shortfalls(bandit, contexts, draws))
-  # The order statistic that exceeds the quantile with probability 1 - delta / 2.
-  rank <- stats::qbinom(1 - rule$delta / 2, draws, 1 - rule$delta / 2) + 1
+  rank <- if (can_count(bandit$config$domain)) stats::qbinom(1 - rule$delta / 2, draws, 1 - rule$delta / 2) + 1
+          else draws
   new_certificate(sort(gap)[min(rank, draws)], 1 - rule$delta, prior_story(bandit), FALSE,
                   bandit_best(bandit, context), draws = draws)
 }

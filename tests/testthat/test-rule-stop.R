@@ -405,6 +405,24 @@ test_that("$certificate() draws nothing from the user's generator and changes no
   expect_identical(twin$suggest(3), after)
 })
 
+test_that("$certificate() without a rule draws little: 19 maxima on a box, and none in a space with levels", {
+  set.seed(4)
+  b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.2), 0.01, policy_ei())
+  b$add(x = runif(6), reward = rnorm(6))
+  found <- b$certificate()
+  expect_identical(found[c("draws", "probability")], list(draws = 19L, probability = 0.95))
+  frame <- as.environment(b)
+  gap <- on_a_side_stream(shortfalls(frame, contexts_for(frame, NULL, 1L), 19))
+  expect_equal(found$gap, max(gap))
+  space <- auto_bandit(list(level = letters[1:6], x = c(0, 1), y = c(0, 1)),
+                       data.frame(level = rep(letters[1:6], 2), x = runif(12), y = runif(12), reward = rnorm(12)))
+  found <- space$certificate()
+  expect_null(found$draws)
+  expect_true(is.na(found$probability) && !found$certified)
+  expect_equal(found$gap, space$certificate(stop_gap(1, width = qnorm(0.975)))$gap)
+  expect_match(found$assumptions[1], "at each point, but not at all points together")
+})
+
 stop_problem <- function(seed, n = 40) {
   set.seed(seed)
   x <- seq(0, 1, length.out = n)
