@@ -33,6 +33,14 @@ cpp_bandit_best <- function(handle, contexts, feasible) {
     .Call(`_gpbandits_cpp_bandit_best`, handle, contexts, feasible)
 }
 
+cpp_bandit_left <- function(handle, contexts) {
+    .Call(`_gpbandits_cpp_bandit_left`, handle, contexts)
+}
+
+cpp_bandit_shows_noise <- function(handle) {
+    .Call(`_gpbandits_cpp_bandit_shows_noise`, handle)
+}
+
 cpp_bandit_bound <- function(handle, context, width) {
     .Call(`_gpbandits_cpp_bandit_bound`, handle, context, width)
 }

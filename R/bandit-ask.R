@@ -8,6 +8,11 @@ bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
     with_fixed(with_arms(contexts_for(bandit, context, n), bandit, arms), bandit, fixed)
   }
   if (n > 1) warn_of_repeats(bandit, n)
+  if (isTRUE(bandit$config$noiseless)) {
+    if (is.null(contexts)) contexts <- contexts_for(bandit, context, n)
+    contexts <- subset_contexts(contexts, rows_with_points_left(bandit, contexts))
+    n <- length(contexts$row)
+  }
   asked <- cpp_bandit_suggest(bandit, n, contexts, time, NULL)
   if (isFALSE(asked)) {
     if (is.null(contexts)) contexts <- contexts_for(bandit, context, n)
@@ -109,7 +114,8 @@ ask_design <- function(bandit, contexts, time) {
 # The design's next points, in some of the contexts, in the core's format.
 next_of_design <- function(bandit, contexts, rows) {
   points <- subset_points(bandit$config$design, explored_queries(bandit) + seq_along(rows))
-  points_in_log(bandit$config, moved_points(bandit, points, contexts), subset_contexts(contexts, rows))
+  points <- if (is.null(contexts$fixed)) unplayed_instead(bandit, points) else moved_points(bandit, points, contexts)
+  points_in_log(bandit$config, points, subset_contexts(contexts, rows))
 }
 
 # Contexts with the arms (or rows of a product) that are eligible in them, in the core's format.

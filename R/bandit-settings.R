@@ -55,12 +55,22 @@ fixed_settings <- function(config) {
   )
   if (!is.null(first) && out$space$kind == "box") out$space$first <- unname(first$inputs)
   if (!is.null(config$rewards)) out$clip <- config$rewards$b
-  if (isTRUE(config$fresh)) out$fresh <- TRUE
+  if (isTRUE(config$fresh)) {
+    out$fresh <- TRUE
+    out$coded <- which(coded_columns(config$domain)) - 1
+    if (repeats_come_last(config)) out$once <- TRUE
+  }
   if (isTRUE(config$noiseless)) out$noiseless <- TRUE
   if (!is.null(config$failures)) out$failures <- output_sign(config)
   if (identical(config$failures, "doubt")) out$doubted <- TRUE
   if (may_be_sparse(config)) out$sparse <- TRUE
   out
+}
+
+# In a search over points that can be counted, no point is suggested again as long as there are others, and no repeat has
+# shown noise. (Rewards with a likelihood are noisy, and rewards that change over time have to be measured again.)
+repeats_come_last <- function(config) {
+  isTRUE(config$fresh) && is.null(config$changes) && of_form(config, "gaussian") && is_discrete(config$domain)
 }
 
 # May the posterior of very many observations use a sparse basis? Only in searches, where kernels are fitted or rewards

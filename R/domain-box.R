@@ -381,3 +381,6 @@ same_points.box_domain <- function(domain, other) {
 
 # Real inputs on their own scale.
 is_plain_box <- function(domain) inherits(domain, "box_domain") && !any(domain$integer | domain$log)
+
+#' @export
+is_discrete.box_domain <- function(domain) all(domain$integer)

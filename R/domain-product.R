@@ -61,6 +61,9 @@ row_points <- function(domain, arm, inputs) {
 arm_count.product_domain <- function(domain) arm_count(domain$rows)
 
 #' @export
+is_discrete.product_domain <- function(domain) is_discrete(domain$box)
+
+#' @export
 arm_labels.product_domain <- function(domain) arm_labels(domain$rows)
 
 #' @export

@@ -32,11 +32,25 @@ cube_codes <- function(domain, u) from_model_inputs(domain$box, cube_model(domai
 
 # Combinations of the inputs `at` (codes), a row each; NULL if there are more than `most`.
 combinations_of <- function(domain, at, most) {
-  counts <- (domain$box$upper - domain$box$lower + 1)[at]
-  if (prod(counts) > most) return(NULL)
+  if (prod(vapply(at, value_count, 0, domain = domain)) > most) return(NULL)
   if (length(at) == 0) return(matrix(0, 1, 0))
-  values <- Map(seq, domain$box$lower[at], domain$box$upper[at])
-  unname(as.matrix(expand.grid(unname(values), KEEP.OUT.ATTRS = FALSE)))
+  unname(as.matrix(expand.grid(lapply(at, listed_values, domain = domain), KEEP.OUT.ATTRS = FALSE)))
+}
+
+# The number of values of an input, Inf if it is continuous.
+value_count <- function(domain, j) {
+  range <- c(domain$box$lower[[j]], domain$box$upper[[j]])
+  if (domain$box$integer[j]) return(diff(range) + 1)
+  param <- domain$params[[j]]
+  if (is_stepped(param)) diff(step_range(range[1], range[2], step_of(param))) + 1 else Inf
+}
+
+listed_values <- function(domain, j) {
+  range <- c(domain$box$lower[[j]], domain$box$upper[[j]])
+  if (domain$box$integer[j]) return(seq(range[1], range[2]))
+  param <- domain$params[[j]]
+  ends <- step_range(range[1], range[2], step_of(param))
+  steps_as_values(seq(ends[1], ends[2]), param)
 }
 
 level_rows <- function(domain) combinations_of(domain, which(domain$categorical), kMostLevelRows)
@@ -262,7 +276,7 @@ design_points.search_domain <- function(domain, count) {
 }
 
 # Can all points be listed?
-is_listed <- function(domain) all(domain$box$integer) && prod(domain$box$upper - domain$box$lower + 1) <= kMostWhole
+is_listed <- function(domain) prod(vapply(seq_along(domain$names), value_count, 0, domain = domain)) <= kMostWhole
 
 #' @export
 spread_points.search_domain <- function(domain, count) {

@@ -371,6 +371,12 @@ model_names.search_domain <- function(domain) {
 }
 
 #' @export
+is_discrete.search_domain <- function(domain) {
+  stepped <- unlist(lapply(unname(domain$shares), function(one) if (is_stepped(one)) one$names))
+  all(domain$box$integer | vapply(domain$params, is_stepped, NA) | domain$names %in% stepped)
+}
+
+#' @export
 input_ranges.search_domain <- function(domain) {
   indicators <- length(domain$conditional) + length(share_inputs(domain, limited = TRUE))
   cbind(input_ranges(domain$box), matrix(rep(0:1, indicators), 2))
@@ -555,7 +561,7 @@ core_space.search_domain <- function(domain, setting) {
   indicator[there] <- length(domain$names) + seq_along(there) - 1
   list(kind = "mixed", lower = bounds[1, ], upper = bounds[2, ], integer = domain$box$integer, log = domain$box$log,
        categorical = domain$categorical, indicator = indicator, contexts = length(setting$context_names),
-       shares = if (has_shares(domain)) sets_for_core(domain), candidates = search_candidates(rules),
+       listed = if (is_listed(domain)) 1, shares = if (has_shares(domain)) sets_for_core(domain), candidates = search_candidates(rules),
        settle = if (has_rules(domain) || rules$stepped) function(u) settle_points(rules, u),
        linear = linear_for_core(rules), prior_mean = setting$mean)
 }

@@ -16,7 +16,7 @@ domain_methods <- list(
   # There is a default: for domains whose points are uncountable and have no numbers, and whose inputs are numbers with
   # linear scales, in the users' format a matrix.
   optional = c(
-    "point_count", "arm_count", "arm_labels", "all_points", "arms_at",
+    "point_count", "is_discrete", "arm_count", "arm_labels", "all_points", "arms_at",
     "model_names", "read_inputs", "inputs_anywhere", "points_anywhere", "data_ranges", "lies_outside",
     "can_be_reported", "fixable_inputs", "user_inputs", "one_point", "completed_points", "log_inputs",
     "closed_form_average", "default_kernel"))
@@ -32,6 +32,12 @@ point_count <- function(domain) UseMethod("point_count")
 
 #' @export
 point_count.bandit_domain <- function(domain) Inf
+
+# Are there no continuous inputs, so that a point can be known?
+is_discrete <- function(domain) UseMethod("is_discrete")
+
+#' @export
+is_discrete.bandit_domain <- function(domain) can_count(domain)
 
 # The number of arms, or rows, by which points are numbered; NULL if points have no numbers.
 arm_count <- function(domain) UseMethod("arm_count")
@@ -309,6 +315,23 @@ subset_points <- function(points, rows) {
 }
 
 point_total <- function(points) length(points$arm)
+
+# Points that repeat others, or are among `known` (model inputs), are replaced by points drawn from the domain. They are
+# left out if `fewer`, and kept otherwise, where none is found.
+distinct_points <- function(domain, points, known = NULL, fewer = FALSE) {
+  taken <- rbind(unname(known), unname(points$inputs))
+  repeated <- which(duplicated(taken)[NROW(known) + seq_len(point_total(points))])
+  if (length(repeated) == 0) return(points)
+  drawn <- sample_points(domain, 64 * length(repeated))
+  new <- which(!utils::tail(duplicated(rbind(taken, unname(drawn$inputs))), point_total(drawn)))
+  new <- utils::head(new, length(repeated))
+  put <- repeated[seq_along(new)]
+  points$arm[put] <- drawn$arm[new]
+  points$inputs[put, ] <- drawn$inputs[new, ]
+  left <- repeated[-seq_along(new)]
+  if (length(new) == 0) left <- repeated
+  if (fewer && length(left)) subset_points(points, -left) else points
+}
 
 no_points <- function(domain) list(arm = integer(), inputs = matrix(0, 0, length(model_names(domain))))
 

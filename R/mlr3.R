@@ -166,7 +166,7 @@ optimize_instance <- function(inst, settings, keep) {
     values <- rbind(values, evaluate_batch(inst, design[rows, , drop = FALSE]))
   }
   add_batch(bandit, rbind(known$x, design), rewards_reported(values, inst, bandit))
-  repeat {
+  while (!is_exhausted(as.environment(bandit))) {
     asked <- bandit$suggest(settings$batch_size, fixed = settings$fixed)
     found <- evaluate_batch(inst, asked[domain$names])
     record_batch(bandit, asked$id, rewards_reported(found, inst, bandit))
@@ -291,6 +291,7 @@ async_optimizer <- function() {
         design <- if (missing > 0) instance_points(reported$bandit, missing, self$param_set$values$fixed)
         found <- bbotk::optimize_async_default(inst, self, if (!is.null(design)) data.table::as.data.table(design))
         record_archive(reported, as.data.frame(inst$archive$data), domain, inst)
+    if (is_exhausted(as.environment(reported$bandit))) break
         self$bandit <- reported$bandit
         found
       }

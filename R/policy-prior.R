@@ -217,9 +217,16 @@ resolve_prior_optimum <- function(prior, config) {
 
 # `count` initial points. Half of them are drawn from the prior, and the first is the mode of the prior. If `first` is
 # given, it comes before all others and replaces the point nearest to it.
-design_from_prior <- function(domain, count, found, first = NULL) {
+design_from_prior <- function(domain, count, found, first = NULL, known = NULL) {
+  if (count > 0 && is_discrete(domain)) {
+    return(distinct_points(domain, spread_from_prior(domain, count, found, first), known, fewer = TRUE))
+  }
+  spread_from_prior(domain, count, found, first)
+}
+
+spread_from_prior <- function(domain, count, found, first = NULL) {
   if (!is.null(first) && count > 0) {
-    all <- design_from_prior(domain, count, found)
+    all <- spread_from_prior(domain, count, found)
     rest <- subset_points(all, -nearest_of_design(domain, all, first))
     return(list(arm = c(first$arm, rest$arm), inputs = rbind(unname(first$inputs), unname(rest$inputs))))
   }

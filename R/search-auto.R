@@ -104,7 +104,10 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   inside <- as.environment(bandit)
   check_outside_is_data(inside, known$outside)
   if (!is.null(campaigns)) start_transfer(inside, campaigns)
-  if (count > 0) first <- design_from_prior(domain, count, prior, transfer_first(inside))
+  if (count > 0) {
+    first <- design_from_prior(domain, count, prior, transfer_first(inside),
+                               known = if (is.null(contexts)) inputs_known(domain, known))
+  }
   inside$config$design <- first
   if (!is.null(campaigns)) inside$config$transfer$optional <- as.integer(max(0, count - certain))
   if (!is.null(journal)) start_journal(inside, journal, control$trust)

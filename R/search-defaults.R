@@ -161,7 +161,12 @@ context_sides <- function(given, seen = NULL) {
 }
 
 # The points to evaluate first, one column per input.
-drawn_design <- function(domain, count, prior = NULL) user_inputs(domain, design_from_prior(domain, count, prior))
+drawn_design <- function(domain, count, prior = NULL, known = NULL) {
+  user_inputs(domain, design_from_prior(domain, count, prior, known = known))
+}
+
+# Model inputs of given experiments; NULL if there are none.
+inputs_known <- function(domain, known) if (NROW(known$x)) inputs_anywhere(domain, known$x, "data")
 
 # The points of `initial_design`; NULL if it is not given. `most`: the number of evaluations, which limits them.
 given_design <- function(initial_design, n_initial, domain, most = Inf) {

@@ -195,6 +195,7 @@ search_fidelities <- function(search) {
   add_fidelities(search, seq_len(nrow(search$history)))
   repeat {
     if (must_end(search, fidelity$lower) || fidelity_stops(search)) return(invisible())
+    if (is_exhausted(as.environment(bandit), 1)) return(invisible())
     query <- bandit$suggest(context = 1)
     x <- query[domain$names]
     z <- worthwhile_fidelity(search, x)

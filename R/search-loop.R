@@ -26,7 +26,9 @@ open_search <- function(bandit, known, design, journal, race = NULL, prior = NUL
     stop_argument("journal", sprintf("%s, of a bandit that was made elsewhere", dQuote(journal, FALSE)),
                   "a journal of maximize_bandit()", try = "`open_bandit()`, which continues other journals")
   }
-  points <- if (!is.null(dim(design))) design else drawn_design(bandit$config$domain, design, prior)
+  points <- if (!is.null(dim(design))) design else {
+    drawn_design(bandit$config$domain, design, prior, inputs_known(bandit$config$domain, known))
+  }
   journal_note(bandit, "start", c(list(design = points, known = known), if (!is.null(race)) list(race = race)))
   new_search(bandit, known, points, race)
 }
@@ -45,7 +47,7 @@ new_search <- function(bandit, known, points, race) {
   history <- known_history(known, bandit$config$domain, bandit$config)
   search <- list2env(list(bandit = bandit, design = points, todo = seq_len(nrow(points)), redo = list(),
                           history = history, origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE,
-                          out_of_time = FALSE, verbose = FALSE,
+                          exhausted = FALSE, out_of_time = FALSE, verbose = FALSE,
                           # Recording starts when the design has finished: a failure is recorded with the worst reward,
                           # which is not available before.
                           recording = table_size(bandit$queries) > 0,
@@ -121,8 +123,14 @@ next_point <- function(search, busy) {
   settle(search)
   if (search_stops(search)) return(NULL)
   if (busy > 0 && must_wait(as.environment(search$bandit))) return(NULL)
+  if (is_exhausted(as.environment(search$bandit))) {
+    search$exhausted <- busy == 0
+    return(NULL)
+  }
   query_task(search$bandit$suggest()$id, search$bandit)
 }
+
+all_known_words <- function(count) sprintf("All points are known: the search ends after %d evaluations.", count)
 
 # When a stopping rule is satisfied, no more points are suggested.
 search_stops <- function(search) {
@@ -215,7 +223,8 @@ close_search <- function(search, pool, bar) {
     settle(search)
   }
   rescale_if_due(as.environment(search$bandit))
-  if (!(search$interrupted || search$stopped || search$out_of_time || evaluated(search) >= search$evaluations)) {
+  if (search$exhausted) message(all_known_words(evaluated(search)))
+  if (!(search$interrupted || search$stopped || search$exhausted || search$out_of_time || evaluated(search) >= search$evaluations)) {
     search$hopeless <- why_hopeless(search)
     if (is.null(search$hopeless)) {
       warn_gpbandits("evaluation", "no_worker", "The search ended early: no worker of the future plan is left.")

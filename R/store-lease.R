@@ -28,6 +28,7 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
 
 # Fewer queries than requested are returned only if the budget is spent.
 say_budget_is_spent <- function(bandit, found, n) {
+  if (isTRUE(bandit$config$noiseless) && !isTRUE(leased_queries(bandit$journal) >= bandit$journal$head$budget)) return()
   words <- sprintf("The store's budget of %d evaluations is spent: %s.", as.integer(bandit$journal$head$budget),
                    if (found) sprintf("%d of %d queries were left", found, as.integer(n)) else "no query is left")
   message(structure(class = c("gpbandits_budget_spent", "gpbandits_message", "message", "condition"),
@@ -59,6 +60,8 @@ lease_queries <- function(bandit, n, contexts, worker, seconds, visitor = FALSE)
   # (The number of leases cannot exceed the number of queries, so they are counted only near the end of the budget.)
   if (isTRUE(left > budget - log$head$queries)) left <- max(0, min(left, budget - leased_queries(log)))
   rest <- rest[seq_len(left)]
+  new <- rows_with_points_left(bandit, subset_contexts(contexts, rest), needed = is.null(seconds))
+  rest <- rest[new]
   fresh <- give_leases(log, ask_new(bandit, subset_contexts(contexts, rest)), worker, seconds, visitor)
   leased_frame(bandit, c(earlier, fresh)[order(c(calls, rest))])
 }

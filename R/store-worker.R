@@ -88,6 +88,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
     }
     race <- race_of_store(bandit)
     if (!is.null(race) && race_has_ended(bandit, patience)) break
+    if (has_all_known(bandit, patience)) break
     query <- own_columns(patiently(without_budget_message(bandit$suggest(worker = worker, lease = lease)), patience),
                          given_names(bandit$config))
     if (nrow(query) == 0) {
@@ -124,6 +125,14 @@ worker_name <- function() sprintf("%s-%d-%s", Sys.info()[["nodename"]], Sys.getp
 nobody_succeeded <- function(bandit) {
   asked <- asked_queries(as.environment(bandit))
   !any(status_of(as.environment(bandit), asked) %in% c("observed", "partial"))
+}
+
+# Is every point known, by all workers' evaluations?
+has_all_known <- function(bandit, patience) {
+  inside <- as.environment(bandit)
+  if (!repeats_come_last(inside$config)) return(FALSE)
+  patiently(bandit$catch_up(), patience)
+  is_exhausted(inside) && !any(status_of(inside, seq_len(table_size(inside$queries))) == "pending")
 }
 
 # Are all queries answered? While other workers evaluate the last ones, this function waits until there may be work

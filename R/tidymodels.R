@@ -208,7 +208,7 @@ tune_on <- function(search, evaluate, iter, control, is_over, bar = NULL) {
   best <- min(search$cost, Inf, na.rm = TRUE)
   idle <- 0
   for (i in seq_len(iter)) {
-    if (is_over() || idle >= control$no_improve) break
+    if (is_over() || idle >= control$no_improve || is_exhausted(as.environment(search$bandit))) break
     asked <- next_setting(search$bandit, search$noise_var)
     names <- search$bandit$config$domain$names
     tried <- if (is.null(search$race)) list(result = evaluate(asked[names]))

@@ -102,6 +102,27 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_left
+Rcpp::NumericVector cpp_bandit_left(SEXP handle, const Rcpp::List& contexts);
+RcppExport SEXP _gpbandits_cpp_bandit_left(SEXP handleSEXP, SEXP contextsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_left(handle, contexts));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_shows_noise
+bool cpp_bandit_shows_noise(SEXP handle);
+RcppExport SEXP _gpbandits_cpp_bandit_shows_noise(SEXP handleSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_shows_noise(handle));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_bound
 Rcpp::List cpp_bandit_bound(SEXP handle, const Rcpp::List& context, double width);
 RcppExport SEXP _gpbandits_cpp_bandit_bound(SEXP handleSEXP, SEXP contextSEXP, SEXP widthSEXP) {
@@ -1430,6 +1451,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_output_moments", (DL_FUNC) &_gpbandits_cpp_output_moments, 4},
     {"_gpbandits_cpp_output_slopes", (DL_FUNC) &_gpbandits_cpp_output_slopes, 2},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 3},
+    {"_gpbandits_cpp_bandit_left", (DL_FUNC) &_gpbandits_cpp_bandit_left, 2},
+    {"_gpbandits_cpp_bandit_shows_noise", (DL_FUNC) &_gpbandits_cpp_bandit_shows_noise, 1},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
     {"_gpbandits_cpp_bandits_largest_sum", (DL_FUNC) &_gpbandits_cpp_bandits_largest_sum, 6},
     {"_gpbandits_cpp_bandits_safe", (DL_FUNC) &_gpbandits_cpp_bandits_safe, 10},

@@ -83,6 +83,11 @@ ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* ha
   if (settings.has("forgetting")) out.forgetting = make_forgetting(*settings.part("forgetting"));
   out.fresh = settings.has("fresh");
   out.exact = settings.has("exact");
+  out.once = settings.has("once");
+  if (settings.has("coded")) {
+    const VectorXd coded = settings.numbers("coded");
+    for (Index k = 0; k < coded.size(); ++k) out.coded.push_back(static_cast<Index>(coded[k]));
+  }
   out.noiseless = settings.has("noiseless");
   WidthPtr width;
   if (policy->has("width")) {
@@ -321,6 +326,21 @@ Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts, double feasi
     points.push_back(bandit->recommend(context, feasible));
   }
   return points_to_r(points);
+}
+
+// The number of points that were not played, and are not pending, in each context.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_bandit_left(SEXP handle, const Rcpp::List& contexts) {
+  BanditHandle bandit(handle);
+  Rcpp::NumericVector out;
+  for (const Context& context : gpb::contexts_from_list(contexts)) out.push_back(bandit->points_left(context));
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
+bool cpp_bandit_shows_noise(SEXP handle) {
+  BanditHandle bandit(handle);
+  return bandit->has_shown_noise();
 }
 
 namespace {

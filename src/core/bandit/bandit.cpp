@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 namespace gpb {
 
@@ -18,6 +20,7 @@ namespace {
 
 constexpr double kBelow = 2.0;         // sd by which a mean must exceed the best reward, see surely_as_good()
 constexpr double kMostPoints = 20000;  // most points evaluated one by one, if a search finds only excluded ones
+constexpr double kSameReward = 1e-9;   // relative difference of two measurements without noise
 constexpr double kSame = 1e-6;         // relative to the inputs' ranges: nearer points are the same
 constexpr double kApart = 0.01;        // the same for points of a batch, if there are others
 
@@ -696,7 +699,7 @@ std::pair<Point, double> Bandit::largest_advantage(const Point& from, double wid
   return {point, value(score, point, context)};
 }
 
-KnownPoints Bandit::not_again(const Context& context, double apart) const {
+KnownPoints Bandit::not_again(const Context& context, double apart, const Points& candidates) const {
   std::vector<const Point*> points;
   std::vector<double> reach;
   const auto add = [&](Index id, double near) {
@@ -707,34 +710,94 @@ KnownPoints Bandit::not_again(const Context& context, double apart) const {
     reach.push_back(near);
   };
   const std::set<Index>& awaited = state_.awaited();
-  if (model_state_.exact) {
+  const bool once = model_state_.once && !has_shown_noise();
+  if (once || model_state_.exact) {
     for (const Index id : played_) {
-      const bool known = is_exact(id) || state_.query(id).status == Status::failed;
+      const bool known = once || is_exact(id) || state_.query(id).status == Status::failed;
       if (known && awaited.count(id) == 0) add(id, kSame);
     }
   }
   if (model_state_.fresh && state_.pending().noticed()) {
     for (const Index id : awaited) add(id, apart);
   }
-  return {inputs_of(points), Eigen::Map<const VectorXd>(reach.data(), static_cast<Index>(reach.size()))};
+  return {inputs_of(points), Eigen::Map<const VectorXd>(reach.data(), static_cast<Index>(reach.size())),
+          sides_of(candidates)};
+}
+
+// The inputs' ranges. Different levels are never the same, however near their numbers are.
+VectorXd Bandit::sides_of(const Points& candidates) const {
+  VectorXd range(candidates.cols());
+  for (Index c = 0; c < range.size(); ++c) range[c] = candidates.col(c).maxCoeff() - candidates.col(c).minCoeff();
+  for (const Index c : model_state_.coded) range[c] = 0.0;
+  return range;
+}
+
+bool Bandit::has_shown_noise() const {
+  if (shown_noise_) return true;
+  for (Index outcome = 0; outcome < state_.outcomes(); ++outcome) {
+    std::map<std::vector<double>, double> first;
+    for (Index id = state_.first_known() + 1; id <= state_.rounds(); ++id) {
+      const Query& q = state_.query(id);
+      const Cell& cell = q.cell(outcome);
+      if (cell.status != Status::known) continue;
+      if (cell.reported->spread > 0.0) return shown_noise_ = true;
+      const VectorXd x = space().inputs(q.point);
+      const double earlier = first.emplace(std::vector<double>(x.data(), x.data() + x.size()), cell.reward).first->second;
+      if (!(std::abs(cell.reward - earlier) <= kSameReward * std::abs(earlier))) return shown_noise_ = true;
+    }
+  }
+  return false;
+}
+
+double Bandit::points_left(const Context& context) {
+  std::vector<Point> all;
+  Points X;
+  if (space().numbered_arms() > 0 && space().candidates(context).complete) {
+    X = candidate_inputs(context);
+  } else {
+    all = space().all_points(context, kMostPoints);
+    std::vector<const Point*> points;
+    for (const Point& point : all) points.push_back(&point);
+    X = inputs_of(points);
+  }
+  if (X.rows() == 0) return kInf;
+  std::vector<const Point*> played;
+  for (const Index id : played_) {
+    const Point& point = state_.query(id).point;
+    const bool counts = state_.pending().noticed() || state_.awaited().count(id) == 0;
+    if (counts && space().in_context(point, context)) played.push_back(&point);
+  }
+  const KnownPoints known(inputs_of(played), VectorXd::Constant(static_cast<Index>(played.size()), kSame),
+                          sides_of(X));
+  std::set<std::vector<double>> left;
+  for (Index i = 0; i < X.rows(); ++i) {
+    if (all.empty() && context.eligible && !context.allows(i)) continue;
+    const VectorXd x = row_of(X, i);
+    if (!known.bars(x)) left.emplace(x.data(), x.data() + x.size());
+  }
+  return static_cast<double>(left.size());
 }
 
 Point Bandit::chosen(const Score& score, const Round& now, const Context& context) {
   const auto anywhere = [&] { return space().maximise(score, context, beginnings()); };
-  if (score.only_candidates() || !model_state_.fresh) return anywhere();
+  // (Draws at the candidates have values nowhere else.)
+  const bool drawn = score.only_candidates();
+  if (!model_state_.fresh || (drawn && !(model_state_.once && now.candidates->complete))) return anywhere();
+  const Points candidates = now.inputs();
   for (const double apart : {kApart, kSame}) {
-    KnownPoints known = not_again(context, apart);
-    if (known.inputs.rows() == 0) return anywhere();
-    const FreshScore fresh(score, std::move(known), now.inputs());
+    KnownPoints known = not_again(context, apart, candidates);
+    if (known.empty()) return anywhere();
+    const FreshScore fresh(score, std::move(known), candidates);
     const Point found = space().maximise(fresh, context, beginnings());
     if (!fresh.bars(space().inputs(found))) return found;
   }
+  if (drawn) return anywhere();
   // The remaining points may be few, and no search may have found them.
-  const FreshScore fresh(score, not_again(context, kSame), now.inputs());
+  const KnownPoints known = not_again(context, kSame, candidates);
   std::vector<Point> left;
   std::vector<const Point*> points;
   for (Point& point : space().all_points(context, kMostPoints)) {
-    if (!fresh.bars(space().inputs(point))) left.push_back(std::move(point));
+    if (!known.bars(space().inputs(point))) left.push_back(std::move(point));
   }
   if (left.empty()) return anywhere();
   for (const Point& point : left) points.push_back(&point);
@@ -796,6 +859,8 @@ bool Bandit::apply(Event event, Query* query) {
   const bool sums_up = event.kind == EventKind::given && !std::isnan(event.reward);
   if (state_.lacks_sums() && !sums_up) throw_invalid("an incomplete checkpoint");
   bool alarm = false;
+  const bool adds = event.kind == EventKind::query || event.kind == EventKind::given || event.kind == EventKind::reward;
+  if (!adds) shown_noise_ = false;
   const auto reward = [&] { alarm = state_.reward(event.id, event.reward, event.g, event.reported); };
   switch (event.kind) {
     case EventKind::query:

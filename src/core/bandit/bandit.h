@@ -40,6 +40,10 @@ struct ModelState {
   bool fresh = false;
   // The same for points with known rewards, if these have almost no noise.
   bool exact = false;
+  // The same for all points that were played, until two rewards of one point have differed.
+  bool once = false;
+  // The columns of the inputs that are numbers of levels.
+  std::vector<Index> coded;
   // If true, rewards have no noise: the incumbent and the recommended point have the best reward.
   bool noiseless = false;
 };
@@ -54,6 +58,10 @@ class Bandit final : private PointFacts {
   // ---- live events: steps that are due come before or after them
   // The next query by the policy, after the steps that are due. Not committed yet.
   Query propose(const Context& context, Rng& rng);
+  // The number of points of a context that were not played and are not pending; infinite if it is not counted.
+  double points_left(const Context& context);
+  // Has a point two different rewards, or one that is the mean of different measurements?
+  bool has_shown_noise() const;
   // Adds the query; returns its id (1-based).
   Index commit(Query query);
   // Plays a point of a design that was chosen in advance.
@@ -200,7 +208,8 @@ class Bandit final : private PointFacts {
   std::unique_ptr<Score> penalised(std::unique_ptr<Score> score, const Round& round) const;
   Point chosen(const Score& score, const Round& round, const Context& context);
   // Points that are not chosen again, unless there are no others: known ones, and those within `apart` of pending ones.
-  KnownPoints not_again(const Context& context, double apart) const;
+  KnownPoints not_again(const Context& context, double apart, const Points& candidates) const;
+  VectorXd sides_of(const Points& candidates) const;
   Points candidate_inputs(const Context& context) const;
   // The query whose point is to be played again next; 0 if there is none.
   Index to_repeat(const Context& context) const;
@@ -226,6 +235,7 @@ class Bandit final : private PointFacts {
   std::vector<Index> played_;
   Index last_noted_ = 0;  // the latest id that was passed to note()
   std::vector<char> is_played_;  // by row of the table
+  mutable bool shown_noise_ = false;  // the last answer of has_shown_noise(), while rewards are only added
   Repetition repetition_;
 };
 

@@ -3,6 +3,9 @@
 #ifndef GPB_WEIGHTED_H
 #define GPB_WEIGHTED_H
 
+#include <algorithm>
+#include <set>
+
 #include "scores/improvement.h"
 
 namespace gpb {
@@ -144,10 +147,51 @@ class PriorWeightedPolicy final : public Policy {
 };
 
 // Points that must not be played again: inputs, a row each. A point counts as the same if each input differs by at most
-// `reach`, in proportions of the inputs' ranges.
-struct KnownPoints {
-  Points inputs;
-  VectorXd reach;
+// its point's `reach` times the input's `range`.
+class KnownPoints {
+ public:
+  KnownPoints(Points inputs, VectorXd reach, VectorXd range)
+      : inputs_(std::move(inputs)), reach_(std::move(reach)), range_(std::move(range)) {
+    std::size_t most = 0;
+    for (Index c = 0; c < inputs_.cols(); ++c) {
+      const VectorXd column = inputs_.col(c);
+      const auto distinct = std::set<double>(column.data(), column.data() + column.size()).size();
+      if (distinct > most) {
+        most = distinct;
+        column_ = c;
+      }
+    }
+    for (Index i = 0; i < inputs_.rows(); ++i) sorted_.emplace_back(inputs_(i, column_), i);
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  bool empty() const { return sorted_.empty(); }
+  bool bars(const VectorXd& x) const {
+    if (empty()) return false;
+    const double slack = reach_.maxCoeff() * range_[column_];
+    auto at = std::lower_bound(sorted_.begin(), sorted_.end(), std::make_pair(x[column_] - slack, Index{0}));
+    for (; at != sorted_.end() && at->first <= x[column_] + slack; ++at) {
+      if (near(at->second, x)) return true;
+    }
+    return false;
+  }
+  std::vector<char> rows_barred(const Points& X) const {
+    std::vector<char> out;
+    for (Index i = 0; i < X.rows(); ++i) out.push_back(bars(row_of(X, i)));
+    return out;
+  }
+
+ private:
+  bool near(Index i, const VectorXd& x) const {
+    for (Index c = 0; c < x.size(); ++c) {
+      if (!(std::abs(x[c] - inputs_(i, c)) <= reach_[i] * range_[c])) return false;
+    }
+    return true;
+  }
+
+  Points inputs_;
+  VectorXd reach_, range_;
+  Index column_ = 0;  // that with the most values, by which the points are sorted
+  std::vector<std::pair<double, Index>> sorted_;
 };
 
 // Another score, with -Inf for points that count as known. Slopes are those of the other score, so a local search that
@@ -156,20 +200,8 @@ class FreshScore final : public Score {
  public:
   // `inputs`: those of the candidates.
   FreshScore(const Score& inner, KnownPoints known, const Points& inputs)
-      : inner_(inner), known_(std::move(known)), range_(inputs.cols()) {
-    for (Index c = 0; c < range_.size(); ++c) range_[c] = inputs.col(c).maxCoeff() - inputs.col(c).minCoeff();
-    bars_ = rows_barred(inputs);
-  }
-  bool bars(const VectorXd& x) const {
-    for (Index i = 0; i < known_.inputs.rows(); ++i) {
-      bool near = true;
-      for (Index c = 0; c < x.size() && near; ++c) {
-        near = std::abs(x[c] - known_.inputs(i, c)) <= known_.reach[i] * range_[c];
-      }
-      if (near) return true;
-    }
-    return false;
-  }
+      : inner_(inner), known_(std::move(known)), bars_(known_.rows_barred(inputs)) {}
+  bool bars(const VectorXd& x) const { return known_.bars(x); }
   void values(const Candidates& candidates, VectorXd& out) const override {
     inner_.values(candidates, out);
     rule_out(bars_, out);
@@ -185,24 +217,18 @@ class FreshScore final : public Score {
   bool logarithmic() const override { return inner_.logarithmic(); }
 
  private:
-  std::vector<char> rows_barred(const Points& X) const {
-    std::vector<char> out;
-    for (Index i = 0; i < X.rows(); ++i) out.push_back(bars(row_of(X, i)));
-    return out;
-  }
   static void rule_out(const std::vector<char>& barred, VectorXd& values) {
     for (std::size_t i = 0; i < barred.size(); ++i) {
       if (barred[i]) values[static_cast<Index>(i)] = -kInf;
     }
   }
   VectorXd fresh(const Points& X, VectorXd values) const {
-    rule_out(rows_barred(X), values);
+    rule_out(known_.rows_barred(X), values);
     return values;
   }
 
   const Score& inner_;
   KnownPoints known_;
-  VectorXd range_;
   std::vector<char> bars_;
 };
 

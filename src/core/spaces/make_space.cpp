@@ -33,6 +33,7 @@ MixedSetting mixed_setting(const Settings& space) {
     out.indicator.push_back(static_cast<Index>(indicator[c]));
   }
   out.candidates = space.matrix("candidates");
+  out.listed = space.has("listed");
   out.width = out.candidates.cols();
   out.contexts = space.count("contexts");
   if (space.has("shares")) {

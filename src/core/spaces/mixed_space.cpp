@@ -235,17 +235,12 @@ MatrixXd MixedSpace::moved_into(const std::vector<Polytope>& regions, const Matr
   return out;
 }
 
-// Points that differ only in inputs that do not exist are the same point; it is returned several times.
 std::vector<Point> MixedSpace::all_points(const Context& context, double most) const {
-  const Slice slice = slice_of(context);
+  const Points& points = context.fixed ? context.fixed->candidates : setting_.candidates;
   std::vector<Point> out;
-  const MatrixXd points = slice.shares.empty() ? slice.box.points(most) : MatrixXd();
-  if (points.rows() == 0) return out;
-  const Settled found = settled(points, slice);
-  const Points X = in_context(found.inputs, context);
-  for (Index i = 0; i < X.rows(); ++i) {
-    if (found.playable(i)) out.push_back(Point::point(row_of(X, i)));
-  }
+  if (!setting_.listed || static_cast<double>(points.rows()) > most) return out;
+  const Points X = in_context(points, context);
+  for (Index i = 0; i < X.rows(); ++i) out.push_back(Point::point(row_of(X, i)));
   return out;
 }
 

@@ -37,6 +37,7 @@ struct MixedSetting {
   Index width = 0;               // number of the kernel's inputs
   Index contexts = 0;
   Points candidates;             // settled, and they satisfy all constraints
+  bool listed = false;           // are the candidates all points?
   Settings::Settle settle;       // none if there are no conditions or constraints
   std::vector<LinearRules> linear;  // the linear constraints: for each set of inputs that exist together
 };
