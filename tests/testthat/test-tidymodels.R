@@ -116,6 +116,9 @@ test_that("a setting that is suggested again gets the same result, and another o
   set.seed(1)
   bandit <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_mean(), gp_model(refit = NULL))
   bandit$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
+  # No setting is suggested again as long as there are others, until a repeat has shown noise.
+  expect_identical(gpbandits:::next_setting(bandit$copy())$n, 2L)
+  bandit$add(data.frame(n = 3L), reward = 5.5)
   asked <- gpbandits:::next_setting(bandit)
   history <- bandit$history()
   reported <- history[history$action == "policy" & history$status == "observed", ]
