@@ -241,7 +241,17 @@ is_refit_due <- function(bandit, n) {
 
 rounds_since_refit <- function(bandit, last = last_refit(bandit)) {
   if (is.na(last)) return(table_size(bandit$queries))
-  table_size(bandit$queries) - bandit$events$id[which(table_column(bandit$events, "kind") %in% believing)[last]]
+  table_size(bandit$queries) - bandit$events$id[refit_event(bandit$events, length(bandit$refits) - last)]
+}
+
+# The row of the last event but `later` that has parameters. (It is near the end of a log of any length.)
+refit_event <- function(events, later) {
+  size <- table_size(events)
+  for (rows in c(1000, size)) {
+    first <- max(1, size - rows + 1)
+    found <- which(events$kind[first:size] %in% believing)
+    if (length(found) > later) return(first - 1 + found[length(found) - later])
+  }
 }
 
 # The number of the last refit of the parameters; NA if there was none.

@@ -48,7 +48,8 @@
 #'   * `alpha`: \eqn{[0.01, 1000]}. Correlations: \eqn{[0.01, 1]}.
 #'   * Variances: \eqn{[10^{-6} s^2, 10^6 s^2]}{[1e-6 s^2, 1e6 s^2]}; of a linear kernel divided by the mean square of
 #'     its inputs; of the second and further factors of a product with 1 for \eqn{s^2}.
-#'   * Noise variance: \eqn{[10^{-8} s^2, 10 s^2]}{[1e-8 s^2, 10 s^2]}.
+#'   * Noise variance: \eqn{[10^{-8} s^2, 10 s^2]}{[1e-8 s^2, 10 s^2]}, and at least \eqn{10^{-12}}{1e-12} of the prior
+#'     variance.
 #'
 #'   They are widened if needed to contain the given parameters. A lower bound equal to the upper one fixes a parameter.
 #'   A Beta prior of a correlation is `c(shape1 =, shape2 =)`; with `shape2 > 1` the correlation stays below 1.
@@ -61,8 +62,9 @@
 #' @param x,y,kernel as in [gp_regression()]; the kernel's parameters are the first start.
 #' @param noise_var positive number: the noise variance to start from, in squared units of `y`. `NULL` (default): a
 #'   hundredth of \eqn{s^2} (see *Bounds and priors*).
-#' @param mean number: the prior mean, in units of `y`, by default 0; or `"fit"`.
-#' @param fix_noise a flag: `TRUE` keeps the given `noise_var`. `FALSE` by default.
+#' @param mean `"fit"` (default): a constant prior mean is estimated. Or a number: the prior mean, in units of `y`.
+#' @param fix_noise a flag: `TRUE` keeps the given `noise_var` (at least 1e-12 of the fitted prior variance). `FALSE` by
+#'   default.
 #' @param starts number of searches, an integer >= 1, by default 3. With 1 the search begins at the given parameters.
 #' @param lower,upper bounds: numbers with the names of parameters, on the natural scale. `NULL` (default): see
 #'   *Bounds and priors*.
@@ -97,13 +99,13 @@
 #' fit <- gp_fit(x, y, kernel_matern(2.5))
 #' fit
 #' predict(fit, c(0.2, 0.7))
-#' # one lengthscale per input, a fitted mean, a prior on the first lengthscale
+#' # one lengthscale per input, a prior on the first
 #' x <- matrix(runif(80), 40)
 #' y <- 5 + sin(8 * x[, 1]) + rnorm(40, sd = 0.1)
-#' gp_fit(x, y, kernel_se(c(1, 1)), mean = "fit",
+#' gp_fit(x, y, kernel_se(c(1, 1)),
 #'        priors = list(se.lengthscale1 = c(meanlog = log(0.3), sdlog = 0.5)))
 #' @export
-gp_fit <- function(x, y, kernel, noise_var = NULL, mean = 0, fix_noise = FALSE, starts = 3,
+gp_fit <- function(x, y, kernel, noise_var = NULL, mean = "fit", fix_noise = FALSE, starts = 3,
                    lower = NULL, upper = NULL, priors = NULL, iterations = 100, own_noise = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_fit)))
   asked <- fit_question(x, y, kernel, noise_var, mean, fix_noise, starts, lower, upper, priors, iterations, own_noise)

@@ -204,7 +204,7 @@ test_that("a mixture of two normal priors, and a Beta prior of a correlation, eq
   y <- sin(4 * x[, 1]) + c(-0.5, 0, 0.5)[x[, 2]] + rnorm(12, sd = 0.1)
   kernel <- kernel_se(0.5, dims = 1) * kernel_categorical(0.5, dims = 2)
   two <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
-  fit <- gp_fit(x, y, kernel, priors = list(noise_var = two, "2.categorical.correlation" = c(shape1 = 2, shape2 = 3)))
+  fit <- gp_fit(x, y, kernel, priors = list(noise_var = two, "2.categorical.correlation" = c(shape1 = 2, shape2 = 3)), mean = 0)
   p <- fit$parameters
   noise <- log(p[["noise_var"]])
   rho <- p[["2.categorical.correlation"]]

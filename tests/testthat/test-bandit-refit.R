@@ -90,7 +90,7 @@ test_that("a refit uses the noise variance of each reward, also of added points 
     b
   }
   b <- reported(own)
-  fit <- gp_fit(refit_x[at], y, kernel_se(0.5), 0.1, own_noise = own)
+  fit <- gp_fit(refit_x[at], y, kernel_se(0.5), 0.1, own_noise = own, mean = 0)
   expect_equal(in_force(b)[1:2], list(kernel = fit$kernel, noise_var = fit$noise_var))
   blind <- reported(rep(NA_real_, 24))
   expect_gt(abs(log(in_force(b)$noise_var / in_force(blind)$noise_var)), 1)
@@ -99,7 +99,7 @@ test_that("a refit uses the noise variance of each reward, also of added points 
   b <- reported(own, scale_outputs("minimize", "none"))
   map <- gpbandits:::output_map(gpbandits:::current_config(b))
   values <- gpbandits:::transform_outputs(map, y)
-  fit <- gp_fit(refit_x[at], values, kernel_se(0.5), 0.1, own_noise = own / (map$scale * map$bulk * map$spread)^2)
+  fit <- gp_fit(refit_x[at], values, kernel_se(0.5), 0.1, own_noise = own / (map$scale * map$bulk * map$spread)^2, mean = 0)
   expect_equal(in_force(b)$kernel, fit$kernel)
   expect_identical(unserialize(serialize(b, NULL))$posterior(), b$posterior())
   # A reward that came too late has no effect, nor has its noise.
@@ -108,7 +108,7 @@ test_that("a refit uses the noise variance of each reward, also of added points 
   late$observe(c(6, 5, 1), c(0.5, 0.7, 9), noise_var = c(NA, 0.3, 1e-4))
   late$suggest()
   fit <- gp_fit(late$history()$x1[1:6], c(-1, -1, -1, -1, 0.7, 0.5), kernel_se(0.5), 0.1,
-                own_noise = c(NA, NA, NA, NA, 0.3, NA))
+                own_noise = c(NA, NA, NA, NA, 0.3, NA), mean = 0)
   expect_equal(in_force(late)$kernel, fit$kernel)
 })
 
@@ -118,7 +118,7 @@ test_that("without mean = \"fit\" the prior mean stays, also one per arm", {
   b <- gp_ucb(refit_x, kernel_se(0.5), 0.1, mean = prior, refit = refit_every(6))
   play_refits(b, 7, function(q) 2 + refit_x[q$arm] + refit_f[q$arm] + rnorm(1, sd = 0.1))
   h <- b$history()[1:6, ]
-  fit <- gp_fit(h$x1, h$reward - prior[h$arm], kernel_se(0.5), 0.1)
+  fit <- gp_fit(h$x1, h$reward - prior[h$arm], kernel_se(0.5), 0.1, mean = 0)
   expect_equal(in_force(b), list(kernel = fit$kernel, noise_var = fit$noise_var, mean = prior))
   far <- rowSums(abs(outer(refit_x, h$x1, "-")) < 3 * fit$kernel$lengthscale) == 0
   expect_equal(b$posterior()$mean[far], prior[far], tolerance = 1e-2)
@@ -257,7 +257,7 @@ test_that("under pending_censor() the fit uses the censored values, as the poste
   b$observe(c(6, 5, 1), c(0.5, 0.7, 9))          # the first one came too late
   b$suggest()
   h <- b$history()[1:6, ]
-  fit <- gp_fit(h$x1, c(-1, -1, -1, -1, 0.7, 0.5), kernel_se(0.5), 0.1)
+  fit <- gp_fit(h$x1, c(-1, -1, -1, -1, 0.7, 0.5), kernel_se(0.5), 0.1, mean = 0)
   expect_equal(in_force(b)$kernel, fit$kernel)
   expect_equal(in_force(b)$noise_var, fit$noise_var)
 })
@@ -274,7 +274,7 @@ test_that("contexts are inputs of the fit, listed or open", {
         b$observe(q$id, sin(7 * q$x1) + q$z)
       }
       h <- b$history()[1:8, ]
-      fit <- gp_fit(as.matrix(h[c("x1", "z")]), h$reward, kernel, 0.1)
+      fit <- gp_fit(as.matrix(h[c("x1", "z")]), h$reward, kernel, 0.1, mean = 0)
       expect_equal(in_force(b)$kernel$lengthscale, fit$kernel$lengthscale)
       expect_equal(in_force(b)$noise_var, fit$noise_var)
     }
@@ -287,7 +287,7 @@ test_that("logarithmic inputs are fitted in logarithms", {
                  policy_ucb(width_constant(2)), refit = refit_every(8))
   play_refits(b, 9, function(q) sin(log(q$cost)))
   h <- b$history()[1:8, ]
-  expect_equal(in_force(b)$kernel, gp_fit(log(h$cost), h$reward, kernel_se(2), 0.1)$kernel, tolerance = 1e-3)
+  expect_equal(in_force(b)$kernel, gp_fit(log(h$cost), h$reward, kernel_se(2), 0.1, mean = 0)$kernel, tolerance = 1e-3)
 })
 
 test_that("the entries of kernel_matrix() stay, and the other factor is fitted", {
@@ -315,7 +315,7 @@ test_that("after a restart the fit uses only the new segment", {
   expect_equal(refit_rounds(b), c(8, 16))
   expect_equal(h$segment, rep(1:2, c(10, 7)))
   first <- b$refits[[1]]
-  fit <- gp_fit(h$x1[11:16], h$reward[11:16], first$kernel, first$noise_var)
+  fit <- gp_fit(h$x1[11:16], h$reward[11:16], first$kernel, first$noise_var, mean = 0)
   expect_equal(in_force(b)$kernel, fit$kernel)
 })
 
@@ -332,7 +332,7 @@ test_that("under constraints the fit uses the rewards minus their penalties", {
   expect_false(isTRUE(all.equal(known$value, h$reward)))
   b$suggest()
   # What was known may have changed with an epoch's end, but not between rounds 7 and 8.
-  fit <- gp_fit(h$x1, known$value, kernel_se(0.5), 0.1)
+  fit <- gp_fit(h$x1, known$value, kernel_se(0.5), 0.1, mean = 0)
   expect_equal(in_force(b)$kernel, fit$kernel)
   expect_equal(b$copy()$posterior(), b$posterior(), tolerance = tol$replay)
 })
@@ -391,4 +391,20 @@ test_that("many points are distinct ones with rewards: replicates, and zeros of 
   expect_false(many(rbind(x[-1, ], x[2:99, ])))
   expect_false(many(rbind(x[-1, ], x[-1, ] * rep(c(1, -1), each = 300))))
   expect_false(many(x[-1, ], pending = x[1, , drop = FALSE]))
+})
+
+test_that("a refit to rewards without noise gives a model for the whole space", {
+  # The prior variance at the rewarded points is much less than elsewhere.
+  b <- gp_bandit(box_domain(0, 1e5), kernel_linear(), 1e-2, policy_uniform(), refit = refit_every(1, minimum = 3))
+  b$add(x = c(0.1, 0.2, 0.3, 0.5), reward = c(0.1, 0.2, 0.3, 0.5))
+  expect_no_warning(b$suggest())
+  expect_false(identical(in_force(b)$kernel, kernel_linear()))
+  # A product of kernels, and several models.
+  space <- search_space(option = letters[1:4], rate = param_integer(1, 5), net = LETTERS[1:3])
+  set.seed(1)
+  b <- auto_bandit(space)
+  expect_no_warning(for (round in 1:6) {
+    q <- b$suggest(8)
+    b$observe(q$id, -abs(q$rate - 3) - (q$option != "c") - 0.5 * (q$net != "B"))
+  })
 })

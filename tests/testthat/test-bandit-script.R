@@ -365,7 +365,7 @@ test_that("ADMMBO as its authors run it: initial points outside the budget, kern
   history <- bandit$history()
   for (count in seq(2, length(seen), by = 2)) {
     first <- seen[seq_len(count)]
-    fit <- gp_fit(x[history$arm[first], ], history$reward[first], kernel, noise_var, starts = 1)
+    fit <- gp_fit(x[history$arm[first], ], history$reward[first], kernel, noise_var, starts = 1, mean = 0)
     kernel <- fit$kernel
     noise_var <- fit$noise_var
   }

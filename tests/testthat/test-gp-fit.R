@@ -141,9 +141,9 @@ test_that("separate noise equal to the common one changes nothing, and if all ha
   expect_equal(same$value, plain$value, tolerance = 1e-12)
   expect_equal(same$gradient[1:2], plain$gradient[1:2], tolerance = 1e-9)
   expect_equal(same$gradient[3], 0, tolerance = 1e-9)
-  fit <- gp_fit(data$x, data$y, kernel, 0.7, own_noise = rep(0.01, 30))
+  fit <- gp_fit(data$x, data$y, kernel, 0.7, own_noise = rep(0.01, 30), mean = 0)
   expect_identical(fit$noise_var, 0.7)
-  fixed <- gp_fit(data$x, data$y, kernel, 0.01, fix_noise = TRUE)
+  fixed <- gp_fit(data$x, data$y, kernel, 0.01, fix_noise = TRUE, mean = 0)
   expect_equal(fit$kernel, fixed$kernel, tolerance = 1e-2)
   expect_equal(fit$log_likelihood, fixed$log_likelihood, tolerance = 1e-6)
 })
@@ -154,18 +154,18 @@ test_that("a fit weights observations by their noise variances", {
   own <- rep(c(1e-4, 4), 30)
   y <- sin(8 * x) + rnorm(60, sd = sqrt(own))
   kernel <- kernel_se(0.3)
-  fit <- gp_fit(x, y, kernel, own_noise = own)
+  fit <- gp_fit(x, y, kernel, own_noise = own, mean = 0)
   K <- ref_kernel_se(fit$kernel$lengthscale, fit$kernel$variance)(cbind(x))
   expect_equal(fit$log_likelihood, plain_log_likelihood(K + diag(own), y, 0, 0), tolerance = 1e-8)
   truth <- gp_regression(x, y, kernel, 1, own_noise = own)
   expect_gte(fit$log_likelihood, as.numeric(logLik(truth)))
   expect_lt(max(abs(predict(fit, seq(0.1, 0.9, 0.1))$mean - sin(8 * seq(0.1, 0.9, 0.1)))), 0.05)
-  expect_gt(fit$log_likelihood, gp_fit(x, y, kernel)$log_likelihood + 5)
+  expect_gt(fit$log_likelihood, gp_fit(x, y, kernel, mean = 0)$log_likelihood + 5)
   # More than 100 points: the exploration sees some of them, with their noise.
   x <- runif(240)
   own <- rep(c(1e-4, NA, 4), 80)
   y <- sin(8 * x) + rnorm(240, sd = sqrt(ifelse(is.na(own), 0.25, own)))
-  fit <- gp_fit(x, y, kernel, own_noise = own)
+  fit <- gp_fit(x, y, kernel, own_noise = own, mean = 0)
   expect_equal(fit$noise_var, 0.25, tolerance = 0.4)
 })
 
@@ -224,7 +224,7 @@ test_that("no parameters nearby are better, and the gradient is 0 at the fit", {
   for (kernel in list(kernel_se(c(1, 1)), kernel_matern(1.5, 0.2) + kernel_linear(dims = 1),
                       kernel_rq(1, 0.5, dims = 1) * kernel_se(0.4, dims = 2))) {
     data <- simulated(60, 2)
-    fit <- gp_fit(data$x, data$y, kernel)
+    fit <- gp_fit(data$x, data$y, kernel, mean = 0)
     free <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var, gradient = TRUE)$gradient
     value <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var)$value
     for (p in seq_along(free)) {
@@ -244,7 +244,7 @@ test_that("the parameters that generated the data are found approximately", {
   kernel <- kernel_matern(2.5, c(0.2, 0.5), variance = 2)
   K <- kernel_gram(kernel, x)
   y <- drop(crossprod(chol(K + diag(1e-10, 150)), rnorm(150))) + rnorm(150, sd = 0.1)
-  fit <- gp_fit(x, y, kernel_matern(2.5, c(1, 1)))
+  fit <- gp_fit(x, y, kernel_matern(2.5, c(1, 1)), mean = 0)
   expect_lt(max(abs(log(fit$kernel$lengthscale / c(0.2, 0.5)))), 0.5)
   expect_lt(abs(log(fit$noise_var / 0.01)), 0.5)
   expect_gte(fit$log_likelihood, as.numeric(logLik(gp_regression(x, y, kernel, 0.01))))
@@ -259,7 +259,7 @@ test_that("the fit is as good as optim() on the plain formula from the same star
   best <- optim(start, objective, method = "L-BFGS-B", lower = log(c(0.01, 0.01, 1e-3, 1e-6)),
                 upper = log(c(50, 50, 1e3, 10)))
   for (starts in c(1, 3)) {
-    fit <- gp_fit(data$x, data$y, kernel_se(c(0.5, 0.5)), 0.05, starts = starts)
+    fit <- gp_fit(data$x, data$y, kernel_se(c(0.5, 0.5)), 0.05, starts = starts, mean = 0)
     expect_gte(fit$log_likelihood, -best$value - 1e-3)
   }
 })
@@ -269,8 +269,8 @@ test_that("the fit is never worse than the start, for any start", {
   for (noise_var in c(1e-6, 0.01, 5)) {
     for (kernel in list(kernel_se(1e-3, 100), kernel_matern(0.5, 30, 1e-4), kernel_periodic(0.5, 1) + kernel_se(0.2))) {
       start <- as.numeric(logLik(gp_regression(data$x, data$y, kernel, noise_var)))
-      expect_gte(gp_fit(data$x, data$y, kernel, noise_var, iterations = 1)$log_likelihood, start)
-      fixed <- gp_fit(data$x, data$y, kernel, noise_var, fix_noise = TRUE, starts = 1)
+      expect_gte(gp_fit(data$x, data$y, kernel, noise_var, iterations = 1, mean = 0)$log_likelihood, start)
+      fixed <- gp_fit(data$x, data$y, kernel, noise_var, fix_noise = TRUE, starts = 1, mean = 0)
       expect_gte(fixed$log_likelihood, start)
       expect_identical(fixed$noise_var, noise_var)
     }
@@ -293,12 +293,12 @@ test_that("with many points the search on a part of them ends at a maximum of al
 
 test_that("bounds hold, also those of variance and noise", {
   data <- simulated(40, 1)
-  free <- gp_fit(data$x, data$y, kernel_se(0.3))
+  free <- gp_fit(data$x, data$y, kernel_se(0.3), mean = 0)
   bounds <- c(se.variance = free$kernel$variance * 3, noise_var = free$noise_var * 2)
-  lower <- gp_fit(data$x, data$y, kernel_se(0.3), lower = bounds)
+  lower <- gp_fit(data$x, data$y, kernel_se(0.3), lower = bounds, mean = 0)
   expect_gte(lower$kernel$variance, bounds[[1]] * (1 - 1e-12))
   expect_gte(lower$noise_var, bounds[[2]] * (1 - 1e-12))
-  upper <- gp_fit(data$x, data$y, kernel_se(0.3), upper = bounds / c(9, 4))
+  upper <- gp_fit(data$x, data$y, kernel_se(0.3), upper = bounds / c(9, 4), mean = 0)
   expect_lte(upper$kernel$variance, bounds[[1]] / 9 * (1 + 1e-12))
   expect_lte(upper$noise_var, bounds[[2]] / 4 * (1 + 1e-12))
   expect_lt(upper$log_likelihood, free$log_likelihood)
@@ -312,18 +312,18 @@ test_that("bounds hold, also those of variance and noise", {
     expect_equal(closed$log_likelihood, searched$log_likelihood, tolerance = 1e-4)
   }
   fixed <- gp_fit(data$x, data$y, kernel_se(0.3), lower = c(se.lengthscale = 0.3),
-                  upper = c(se.lengthscale = 0.3))
+                  upper = c(se.lengthscale = 0.3), mean = 0)
   expect_equal(fixed$kernel$lengthscale, 0.3)
   expect_equal(fixed$estimated, 2)
 })
 
 test_that("priors move the fit towards their medians", {
   data <- simulated(25, 1)
-  free <- gp_fit(data$x, data$y, kernel_se(0.3))
+  free <- gp_fit(data$x, data$y, kernel_se(0.3), mean = 0)
   for (target in c(0.05, 2)) {
     prior <- function(sd) list(se.lengthscale = c(meanlog = log(target), sdlog = sd))
-    weak <- gp_fit(data$x, data$y, kernel_se(0.3), priors = prior(0.5))
-    strong <- gp_fit(data$x, data$y, kernel_se(0.3), priors = prior(0.01))
+    weak <- gp_fit(data$x, data$y, kernel_se(0.3), priors = prior(0.5), mean = 0)
+    strong <- gp_fit(data$x, data$y, kernel_se(0.3), priors = prior(0.01), mean = 0)
     away <- function(fit) abs(log(fit$kernel$lengthscale / target))
     expect_lt(away(weak), away(free))
     expect_lt(away(strong), 0.05)
@@ -341,7 +341,7 @@ test_that("with priors the slope of the likelihood is minus that of the log prio
     prior_mean <- seq(-1, 0.5, length.out = length(names))
     prior_sd <- seq(0.2, 0.6, length.out = length(names))
     priors <- stats::setNames(Map(c, prior_mean, prior_sd), names)
-    fit <- gp_fit(data$x, data$y, kernel, 0.1, priors = priors)
+    fit <- gp_fit(data$x, data$y, kernel, 0.1, priors = priors, mean = 0)
     slope <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var, gradient = TRUE)$gradient
     expect_lt(max(abs(slope - (log(fit$parameters) - prior_mean) / prior_sd^2)), 0.1)
     expect_equal(fit$objective, fit$log_likelihood - 0.5 * sum(((log(fit$parameters) - prior_mean) / prior_sd)^2))
@@ -355,7 +355,7 @@ test_that("with a prior on one parameter the mode equals that of the plain formu
       plain_log_likelihood(ref_kernel_se(exp(theta))(data$x), data$y, 0.05, 0) - 0.5 * ((theta - log(1.5)) / sd)^2
     }, log(c(0.02, 5)), maximum = TRUE, tol = 1e-9)
     fit <- gp_fit(data$x, data$y, kernel_se(0.5), 0.05, fix_noise = TRUE, lower = c(se.variance = 1),
-                  upper = c(se.variance = 1), priors = list(se.lengthscale = c(log(1.5), sd)))
+                  upper = c(se.variance = 1), priors = list(se.lengthscale = c(log(1.5), sd)), mean = 0)
     expect_equal(log(fit$kernel$lengthscale), plain$maximum, tolerance = 1e-2)
     expect_equal(fit$objective, plain$objective, tolerance = 1e-5)
   }
@@ -415,15 +415,15 @@ test_that("edge cases work: constant y, duplicates, two points, constant inputs,
   expect_identical(constant$noise_var, 0.1)
   expect_equal(constant$mean, 3)
   expect_output(print(constant), "constant")
-  expect_true(is.finite(gp_fit(1:5, rep(3, 5), kernel_se(2), 0.1)$log_likelihood))
-  twice <- gp_fit(rep(c(0.1, 0.5, 0.7), 4), rep(c(1, 2, 1.5), 4) + rep(c(-0.1, 0.1), 6), kernel_matern())
+  expect_true(is.finite(gp_fit(1:5, rep(3, 5), kernel_se(2), 0.1, mean = 0)$log_likelihood))
+  twice <- gp_fit(rep(c(0.1, 0.5, 0.7), 4), rep(c(1, 2, 1.5), 4) + rep(c(-0.1, 0.1), 6), kernel_matern(), mean = 0)
   expect_true(twice$noise_var > 0 && is.finite(twice$log_likelihood))
-  two <- gp_fit(c(0, 1), c(1, -1), kernel_se(1))
+  two <- gp_fit(c(0, 1), c(1, -1), kernel_se(1), mean = 0)
   expect_true(is.finite(two$log_likelihood))
-  flat <- gp_fit(cbind(1, c(0.1, 0.4, 0.5, 0.9)), c(1, 2, 2, 0), kernel_se(c(1, 1)))
+  flat <- gp_fit(cbind(1, c(0.1, 0.4, 0.5, 0.9)), c(1, 2, 2, 0), kernel_se(c(1, 1)), mean = 0)
   expect_true(all(is.finite(flat$parameters)))
   table <- 0.8^abs(outer(1:6, 1:6, "-"))
-  arms <- gp_fit(c(1:6, 2:4), sin(1:9), kernel_matrix(table))
+  arms <- gp_fit(c(1:6, 2:4), sin(1:9), kernel_matrix(table), mean = 0)
   expect_named(arms$parameters, "noise_var")
   expect_equal(arms$noise_var, optimize(function(l) {
     plain_log_likelihood(table[c(1:6, 2:4), c(1:6, 2:4)], sin(1:9), exp(l), 0)
@@ -434,9 +434,9 @@ test_that("the same data give the same fit, without random numbers", {
   data <- simulated(20, 1)
   set.seed(9)
   before <- .Random.seed
-  first <- gp_fit(data$x, data$y, kernel_se(0.3))
+  first <- gp_fit(data$x, data$y, kernel_se(0.3), mean = 0)
   expect_identical(.Random.seed, before)
-  expect_identical(gp_fit(data$x, data$y, kernel_se(0.3))$parameters, first$parameters)
+  expect_identical(gp_fit(data$x, data$y, kernel_se(0.3), mean = 0)$parameters, first$parameters)
 })
 
 test_that("invalid arguments are errors that name them", {
@@ -486,4 +486,23 @@ test_that("values too large for a variance to be fitted are errors that name the
     expect_true(is.finite(fit$log_likelihood) && all(is.finite(predict(fit, 0.33)$mean)))
   }
   expect_error(gp_regression(x, y, kernel_se(0.3), 0.1, mean = 1e308), class = "gpbandits_error")
+})
+
+test_that("the noise variance is raised to the least that a model may have", {
+  x <- seq(0, 1, length.out = 12)
+  fit <- gp_fit(x, sin(3 * x), kernel_se(1, 1e6), lower = c(se.variance = 1e6), upper = c(se.variance = 1e6), mean = 0)
+  expect_equal(fit$noise_var, 1e-6)
+  expect_lt(max(abs(predict(fit, x, se.fit = FALSE) - sin(3 * x))), 1e-2)
+})
+
+test_that("the default mean is fitted, so that an offset of `y` changes nothing else", {
+  set.seed(1)
+  x <- runif(20)
+  grid <- seq(0.1, 0.9, 0.02)
+  for (offset in c(0, 100, 1e4, 1e6)) {
+    fit <- gp_fit(x, offset + sin(9 * x), kernel_matern(2.5))
+    expect_lt(sqrt(mean((predict(fit, grid)$mean - offset - sin(9 * grid))^2)), 1e-3)
+  }
+  expect_identical(gp_fit(x, sin(9 * x), kernel_matern(2.5))$mean,
+                   gp_fit(x, sin(9 * x), kernel_matern(2.5), mean = "fit")$mean)
 })

@@ -43,7 +43,8 @@ void Bandit::make_posteriors() {
   const Forgetting forgetting = model_state_.forgetting ? *model_state_.forgetting : state_.forgetting();
   std::vector<OutcomeModel> made;
   for (Index k = 0; k < state_.outcomes(); ++k) {
-    check_noise_of(k, model_state(k).noise_var);
+    const Space& space = *model_state(k).space;
+    check_noise(model_state(k).noise_var, space.prior_scale() * space.prior_scale(), space.least_noise());
     made.emplace_back(model_state(k), forgetting, state_.pending().variance_knows(),
                       k == 0 ? auxiliaries : std::vector<double>(),
                       k == 0 ? model_state_.policy->norm_bound() : kNaN);
@@ -177,7 +178,13 @@ void Bandit::exchange(ModelState& model_state, EventKind kind) {
   events_.push_back({kind, state_.rounds()});
 }
 
-void Bandit::refit(ModelState model_state) { exchange(model_state, EventKind::refit); }
+// A fit has raised the noise to its bound at the observed points. Variances may be larger elsewhere in the space.
+void Bandit::refit(ModelState model_state) {
+  for (OutcomeModelState& one : model_state.outcomes) {
+    one.noise_var = std::max(one.noise_var, one.space->least_noise());
+  }
+  exchange(model_state, EventKind::refit);
+}
 
 void Bandit::add_arms(ModelState model_state) {
   if (!(model_state.outcomes.at(0).space->numbered_arms() > space().numbered_arms())) {

@@ -180,7 +180,7 @@ class Bandit final : private PointFacts {
   PlayedPoints evaluated(const Context& context) const;
   double guarded(double width) const;
   void check_eligible(const std::vector<char>& arms) const;
-  Beginnings beginnings() const { return {first().known().best(), Points()}; }
+  Beginnings beginnings() const { return {[this] { return first().known().best(); }, Points()}; }
   // Queries with rewards whose points could be recommended in a context.
   std::vector<Index> rewarded(const Context& context) const;
   Points inputs_of(const std::vector<const Point*>& points) const;

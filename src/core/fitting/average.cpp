@@ -522,6 +522,11 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
   ModelAverage out = average(averagers, draws_in_all(measurements.X.rows(), points, own.models), own.models,
                              many);
   for (const auto& one : averagers) evaluations += one->evaluations();
+  const auto raise = [&](Index kernel, VectorXd& parameters) {
+    raise_noise(*kernels[static_cast<std::size_t>(kernel)].kernel, measurements.X, parameters);
+  };
+  raise(out.best_kernel, out.best.parameters);
+  for (WeighedModel& one : out.models) raise(one.kernel, one.parameters);
   out.best.evaluations = evaluations;
   out.best.points = points;
   out.best.exact = points <= kMostExact;

@@ -4,6 +4,7 @@
 #include "base/golden_points.h"
 #include "base/ordering.h"
 #include "fitting/neighbour_likelihood.h"
+#include "linalg/floors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -286,6 +287,16 @@ Index count_points(const Points& X) {
   return numbers.empty() ? 0 : 1 + *std::max_element(numbers.begin(), numbers.end());
 }
 
+void raise_noise(const Kernel& kernel, const Points& X, VectorXd& parameters) {
+  const KernelPtr fitted = kernel.clone();
+  const Index noise = fitted->parameter_count();
+  fitted->set_log_parameters(segment_of(parameters, 0, noise));
+  VectorXd variance(X.rows());
+  fitted->diagonal(X, variance);
+  const double least = least_noise(variance.maxCoeff());
+  if (std::exp(parameters[noise]) < least) parameters[noise] = std::log(least);
+}
+
 std::unique_ptr<GaussianEvidence> likelihood_of_all(const Kernel& kernel, const Measurements& measurements,
                                                     bool fit_mean, const VectorXd& at) {
   if (count_points(measurements.X) <= kMostExact) {
@@ -334,8 +345,23 @@ FitResult fit_many(const Kernel& kernel, const Measurements& measurements, bool 
   else fit.finish({ends.begin() + 1, ends.end()});
   FitResult result = fit.best();
   result.evaluations = likelihood->evaluations();
-  result.points = points;
-  result.exact = result.points <= kMostExact;
+  result.exact = points <= kMostExact;
+  return result;
+}
+
+FitResult fit_few(const Kernel& kernel, const Measurements& measurements, bool fit_mean, const FitProblem& problem,
+                  const Fit::Minimizers& minimizers, Index max_iterations) {
+  MarginalLikelihood likelihood(kernel, measurements, fit_mean);
+  Fit fit(likelihood, problem, minimizers, max_iterations);
+  const std::vector<Index> rows = some_rows(measurements.X.rows());
+  if (static_cast<Index>(rows.size()) == measurements.X.rows()) {
+    fit.explore();
+  } else {
+    MarginalLikelihood part(kernel, some_of(measurements, rows), fit_mean);
+    fit.finish(Fit(part, problem, minimizers, max_iterations).explore());
+  }
+  FitResult result = fit.best();
+  result.evaluations = likelihood.evaluations();
   return result;
 }
 
@@ -345,18 +371,10 @@ FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements,
                          const FitProblem& problem, const FitMinimizers& minimizers,
                          Index max_iterations) {
   const Index points = count_points(measurements.X);
-  if (points > kFewPoints) return fit_many(kernel, measurements, fit_mean, problem, minimizers, max_iterations);
-  MarginalLikelihood likelihood(kernel, measurements, fit_mean);
-  Fit fit(likelihood, problem, minimizers.usual, max_iterations);
-  const std::vector<Index> rows = some_rows(measurements.X.rows());
-  if (static_cast<Index>(rows.size()) == measurements.X.rows()) {
-    fit.explore();
-  } else {
-    MarginalLikelihood part(kernel, some_of(measurements, rows), fit_mean);
-    fit.finish(Fit(part, problem, minimizers.usual, max_iterations).explore());
-  }
-  FitResult result = fit.best();
-  result.evaluations = likelihood.evaluations();
+  FitResult result =
+      points > kFewPoints ? fit_many(kernel, measurements, fit_mean, problem, minimizers, max_iterations)
+                          : fit_few(kernel, measurements, fit_mean, problem, minimizers.usual, max_iterations);
+  raise_noise(kernel, measurements.X, result.parameters);
   result.points = points;
   return result;
 }

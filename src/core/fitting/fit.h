@@ -121,6 +121,9 @@ inline double tolerance_of_many(Index points) { return points > kMostExact ? kNe
 
 Index count_points(const Points& X);  // distinct ones
 
+// The likelihood counts less noise than least_noise() as that bound. So do the results of fits.
+void raise_noise(const Kernel& kernel, const Points& X, VectorXd& parameters);
+
 // The likelihood of all measurements: exact, or from the neighbours at the parameters `at`.
 std::unique_ptr<GaussianEvidence> likelihood_of_all(const Kernel& kernel, const Measurements& measurements,
                                                     bool fit_mean, const VectorXd& at);

@@ -104,7 +104,7 @@ void GaussianEvidence::factorise(const VectorXd& parameters, bool want_gradient)
   VectorXd diagonal(data_.size());
   kernel_->diagonal(data_.X(), diagonal);
   const double largest = diagonal.maxCoeff();
-  data_.weigh(std::max(std::exp(parameters[count]), kLeastNoise * largest), kLeastPooledNoise * largest);
+  data_.weigh(std::max(std::exp(parameters[count]), least_noise(largest)), kLeastPooledNoise * largest);
   const Solved found = solve(want_gradient);
   log_det_ = found.log_det;
   mean_ = 0.0;

@@ -46,16 +46,21 @@ constexpr double kIndefinite = 1e-6;
 
 inline bool loses_digits(double ratio) { return kRounding * ratio > kLostDigits; }
 
-inline void check_noise(double noise, double variance) {
+// The bound of the noise, for users' values (check_noise()), for fits, and for the models of refits.
+inline double least_noise(double variance) { return kLeastNoise * variance; }
+
+inline void check_noise(double noise, double variance, double least) {
   const bool scaled = variance == 0.0 || (variance >= 1.0 / kLargest && variance <= kLargest);
   if (!scaled) {
     throw_invalid("the prior variance at the domain's points must be between 1e-150 and 1e150: squares of "
                   "larger or smaller numbers overflow");
   }
-  if (noise >= (1.0 - 1e-6) * kLeastNoise * variance) return;  // (the limit itself is valid)
+  if (noise >= (1.0 - 1e-6) * least) return;  // (the limit itself is valid)
   throw_invalid("`noise_var` must be at least 1e-12 of the prior variance: with less the posterior would be "
                 "rounding, not data");
 }
+
+inline void check_noise(double noise, double variance) { check_noise(noise, variance, least_noise(variance)); }
 
 inline double effective_noise(double noise, double variance) {
   return std::max(noise, kLeastPooledNoise * variance);

@@ -333,7 +333,7 @@ Point BoxSpace::maximise(const Score& score, const Context& context, const Begin
   const Height exactly = &Score::at;
   // If a sketch of the score is faster, it is used first. Then only the best end is improved with the score itself.
   const bool sketched = score.can_sketch();
-  std::vector<SearchPoint> began = starts(score, context, from.best);
+  std::vector<SearchPoint> began = starts(score, context, from.best());
   if (began.empty()) throw_invalid("the acquisition value is NaN at every candidate");
   // Played points come first: another point must be better by more than rounding errors.
   std::vector<SearchPoint> search_points = search_points_of(from.played);

@@ -471,8 +471,8 @@ Point MixedSpace::maximise(const Score& score, const Context& context, const Beg
     const VectorXd inputs = row_of(points_, i);
     search_points.push_back({inputs, score.at(in_context(as_rows(inputs), context)).value()});
   }
-  if (from.best) {
-    std::vector<SearchPoint> centre{{segment_of(from.best->x, 0, setting_.width), -kInf}};
+  if (const Point* best_observed = from.best()) {
+    std::vector<SearchPoint> centre{{segment_of(best_observed->x, 0, setting_.width), -kInf}};
     offer(centre, {as_rows(point_of(centre[0]))}, query);
     look_around(centre[0], query, 1);
     search_points.push_back(centre[0]);
@@ -575,7 +575,7 @@ MixedSpace::SearchPath MixedSpace::path_from(SearchPoint& search_point) const {
   for (std::size_t i = 0; i < path.free.size(); ++i) {
     Index part = 0;
     const Shares* shares = shares_with(path.free[i], &part);
-    if (!shares) continue;
+    if (!shares || !shares->has_sum()) continue;
     const auto k = static_cast<Index>(i);
     path.mixes = true;
     path.side[k] = shares->side() / shares->factor(part);
@@ -626,6 +626,7 @@ void MixedSpace::go(SearchPath& path, const Query& query) const {
 VectorXd MixedSpace::nearest_on(const SearchPath& path, const VectorXd& u) const {
   VectorXd out = clamped(u, VectorXd::Zero(u.size()), path.upper);
   for (const Shares& shares : slice_.shares) {
+    if (!shares.has_sum()) continue;
     std::vector<Index> at;
     double total = 0.0;
     for (std::size_t i = 0; i < path.free.size(); ++i) {

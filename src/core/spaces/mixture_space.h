@@ -3,6 +3,7 @@
 #ifndef GPB_MIXTURE_SPACE_H
 #define GPB_MIXTURE_SPACE_H
 
+#include <algorithm>
 #include <cmath>
 
 #include "posteriors/mixture_posterior.h"
@@ -60,6 +61,12 @@ class MixtureSpace final : public Space {
     return std::sqrt(average([](const Space& space) {
       return space.prior_scale() * space.prior_scale();
     }));
+  }
+  // With it the noise of each model, whose ratio to this one is fixed, is within its bound.
+  double least_noise() const override {
+    double least = 0.0;
+    for (const Model& one : models_) least = std::max(least, noise_var_ / one.noise_var * one.space->least_noise());
+    return least;
   }
   double arms() const override { return first().arms(); }
   Index numbered_arms() const override { return first().numbered_arms(); }

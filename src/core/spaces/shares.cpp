@@ -279,6 +279,7 @@ bool Shares::can_reach(const Support& support) const {
     const bool needed = pinned_[static_cast<std::size_t>(i)] && upper_[i] > 0.0;
     if (needed && std::find(support.begin(), support.end(), i) == support.end()) return false;
   }
+  if (!has_sum()) return true;
   const double slack = (pinned ? kPinnedTolerance : kSumTolerance) * total_;
   return least <= total_ + slack && largest >= total_ - slack;
 }
@@ -314,14 +315,14 @@ VectorXd Shares::projected(const VectorXd& parts, const Support& support) const 
     upper[i] = upper_[i];
     y[i] = parts[i];
   }
-  return project_on_shares(y, lower, upper, total_);
+  return has_sum() ? project_on_shares(y, lower, upper, total_) : clamped(y, lower, upper);
 }
 
 // The largest components above 0; if these do not reach the total, the nearest set that does.
 Shares::Support Shares::support_of(const VectorXd& parts) const {
   Support order;
   for (Index i = 0; i < count(); ++i) {
-    if (parts[i] > kSumTolerance * total_) order.push_back(i);
+    if (parts[i] > kSumTolerance * unit()) order.push_back(i);
   }
   put_in_order(order, [&](Index a, Index b) { return parts[a] > parts[b]; });
   if (static_cast<Index>(order.size()) > most_) order.resize(static_cast<std::size_t>(most_));
@@ -361,19 +362,20 @@ void Shares::spread(VectorXd& x) const {
     upper[i] = upper_[part];
     u[i] = cube[i];
   }
-  const VectorXd z = shares_of_cube(u, lower, upper, total_);
+  const VectorXd z =
+      has_sum() ? shares_of_cube(u, lower, upper, total_) : VectorXd(lower + times(u, upper - lower));
   for (Index i = 0; i < m; ++i) out[support[static_cast<std::size_t>(i)]] = z[i];
   put(out, x);
 }
 
 namespace {
 
-constexpr std::array<double, 3> kAmounts = {0.1, 0.01, 0.001};  // of the total, amounts of components that are added
+constexpr std::array<double, 3> kAmounts = {0.1, 0.01, 0.001};  // of the unit, amounts of components that are added
 constexpr std::size_t kFewParts = 12;                           // pairs are added up to this number of absent ones
 
 }  // namespace
 
-// Sets one or two components to a value; the other nonzero ones are scaled in proportion.
+// Sets one or two components to a value; the other nonzero ones are scaled in proportion if there is a sum.
 VectorXd Shares::with_parts(const VectorXd& here, std::initializer_list<Index> changed, double value) const {
   VectorXd out = here;
   double taken = 0.0;
@@ -382,7 +384,7 @@ VectorXd Shares::with_parts(const VectorXd& here, std::initializer_list<Index> c
     taken += std::max(lower_[i], std::min(upper_[i], value));
   }
   const double rest = out.sum();
-  if (rest > 0.0) out *= std::max(total_ - taken, 0.0) / rest;
+  if (rest > 0.0 && has_sum()) out *= std::max(total_ - taken, 0.0) / rest;
   for (const Index i : changed) out[i] = std::max(lower_[i], std::min(upper_[i], value));
   return out;
 }
@@ -414,10 +416,10 @@ MatrixXd Shares::exchanges(const VectorXd& x) const {
   }
   // A very small amount of a component is not the same as none: functions that depend on its presence jump there.
   const auto offer_with = [&](std::initializer_list<Index> changed) {
-    for (const double amount : kAmounts) offer(with_parts(here, changed, amount * total_));
+    for (const double amount : kAmounts) offer(with_parts(here, changed, amount * unit()));
   };
   if (in.size() > 1) {
-    for (const Index i : in) offer(with_parts(here, {i}, kAmounts.back() * total_));
+    for (const Index i : in) offer(with_parts(here, {i}, kAmounts.back() * unit()));
   }
   for (const Index j : out) {
     if (room < 1) break;

@@ -1,10 +1,12 @@
 // Mixtures (`Shares`): components that add up to a total, each within its bounds.
 //
 // If the number of components above 0 is limited, each is 0 or within its bounds. A component (`part`) is an input, or
-// linear in one: sums with coefficients are possible.
+// linear in one: sums with coefficients are possible. With an infinite total the sum is free, and only the number of
+// components above 0 is limited: the faces of a box.
 #ifndef GPB_SHARES_H
 #define GPB_SHARES_H
 
+#include <cmath>
 #include <initializer_list>
 
 #include "base/point.h"
@@ -33,6 +35,7 @@ class Shares {
   const std::vector<Index>& at() const { return at_; }
   double total() const { return total_; }
   bool limited() const { return most_ < count(); }
+  bool has_sum() const { return std::isfinite(total_); }
   double lower(Index part) const { return lower_[part]; }
   double upper(Index part) const { return upper_[part]; }
   double factor(Index part) const { return factors_[part]; }
@@ -52,6 +55,7 @@ class Shares {
  private:
   using Support = std::vector<Index>;  // numbers of the parts above 0
   Index count() const { return static_cast<Index>(at_.size()); }
+  double unit() const { return has_sum() ? total_ : side(); }  // of amounts
   VectorXd parts(const VectorXd& x) const;
   void put(const VectorXd& parts, VectorXd& x) const;
   bool can_reach(const Support& support) const;

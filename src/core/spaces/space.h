@@ -3,7 +3,10 @@
 #ifndef GPB_SPACE_H
 #define GPB_SPACE_H
 
+#include <functional>
+
 #include "events/observations.h"
+#include "linalg/floors.h"
 #include "scores/score.h"
 
 namespace gpb {
@@ -12,8 +15,10 @@ struct ArmSetting;
 
 // Start points of a search, in addition to those of the space itself.
 struct Beginnings {
-  const Point* best = nullptr;  // the observed point with the largest posterior mean
-  Points played;                // the kernel's inputs of played points; a search never ends at a worse point
+  // The observed point with the largest posterior mean, or null. It takes a step for each observation: spaces that
+  // score all of their points do not ask for it.
+  std::function<const Point*()> best;
+  Points played;  // the kernel's inputs of played points; a search never ends at a worse point
 };
 
 class Space {
@@ -46,6 +51,8 @@ class Space {
   virtual double prior_mean(const Point& point) const = 0;
   virtual double largest_prior_mean(const Context& context) const = 0;
   virtual double prior_scale() const = 0;  // largest prior standard deviation
+  // The bound of the noise variance of its posteriors.
+  virtual double least_noise() const { return gpb::least_noise(prior_scale() * prior_scale()); }
   virtual double arms() const = 0;         // NaN if there are infinitely many points
   virtual Index numbered_arms() const = 0;  // arms, or rows of a product; 0 on a box
   // The table of arms and its engine; null if there is none.
