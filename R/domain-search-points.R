@@ -99,9 +99,12 @@ search_candidates <- function(rules) {
                   "constraints that some points satisfy",
                   try = if (is.function(domain$where)) without_equality else if (!length(narrow)) linear_form_instead)
   }
-  if (is.function(domain$where) && tried >= kMostTries && only_corners(domain, found)) {
-    stop_argument("where", "a function that holds in corners only (of 65,536 points that were drawn)",
-                  "constraints that leave points between them", try = without_equality)
+  if (!is.null(domain$where) && tried >= kMostTries && only_corners(domain, found)) {
+    is_code <- is.function(domain$where)
+    stop_argument("where", paste(if (is_code) "a function that holds" else "constraints that hold",
+                                 "in corners only (of 65,536 points that were drawn)"),
+                  "constraints that leave points between them",
+                  try = if (is_code) without_equality else linear_form_instead)
   }
   found
 }
@@ -178,12 +181,14 @@ linear_candidates <- function(rules, regions) {
   playable(rules, rbind(matrix(0, 0, length(domain$names)), do.call(rbind, unname(found))))
 }
 
-linear_form_instead <- paste("param_shares() for inputs that add up to something, or constraints that are linear in",
-                             "the inputs, which are solved")
+linear_form_instead <- paste("param_shares() for inputs that add up to something, constraints that are linear in the",
+                             "inputs, or for plain reals (a > 0) + (b > 0) <= 1, where 0 is their lower bound: these",
+                             "are solved")
 
 # A function cannot be parsed, but an equality of real inputs is recognised from the points where it holds.
 without_equality <- paste("param_shares() for inputs that add up to something, or a formula that is linear in the",
-                          "inputs; for another equality one input less, which the objective computes from the others")
+                          "inputs or has the form ~ (a > 0) + (b > 0) <= 1; for another equality one input less,",
+                          "which the objective computes from the others")
 
 only_corners <- function(domain, inputs) {
   range <- unname(input_ranges(domain$box))
@@ -453,7 +458,7 @@ resolved_points <- function(rules, u) {
 model_of_codes <- function(domain, codes) {
   dimnames(codes) <- NULL
   u <- to_model_inputs(domain$box, codes)
-  mixed_in <- (codes[, share_inputs(domain, limited = TRUE), drop = FALSE] > 0) + 0
+  mixed_in <- present_inputs(domain, codes) + 0
   if (length(domain$conditional) == 0) return(if (ncol(mixed_in)) cbind(u, mixed_in) else u)
   there <- !is.na(u[, domain$conditional, drop = FALSE])
   for (j in domain$conditional) u[is.na(u[, j]), j] <- default_input(domain, j)

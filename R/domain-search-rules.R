@@ -161,13 +161,13 @@ constraint_texts <- function(where, names) {
   if (length(texts)) unname(texts)
 }
 
-conjuncts <- function(expression) {
-  if (is.call(expression) && identical(expression[[1]], as.name("("))) return(conjuncts(expression[[2]]))
-  if (is.call(expression) && identical(expression[[1]], as.name("&"))) {
-    return(c(conjuncts(expression[[2]]), conjuncts(expression[[3]])))
-  }
+conjuncts <- function(expression, by = "&") {
+  if (is_call_to(expression, "(")) return(conjuncts(expression[[2]], by))
+  if (is_call_to(expression, by)) return(c(conjuncts(expression[[2]], by), conjuncts(expression[[3]], by)))
   list(expression)
 }
+
+is_call_to <- function(expression, name) is.call(expression) && identical(expression[[1]], as.name(name))
 
 # The conditional inputs in an order in which each comes after those that its condition names.
 existence_order <- function(params) {
@@ -284,6 +284,14 @@ share_inputs <- function(domain, limited = FALSE) {
   sets <- domain$shares
   if (limited) sets <- Filter(function(one) !is.null(one$most) && one$most < length(one$names), sets)
   sort(unlist(lapply(unname(sets), share_columns, domain = domain)))
+}
+
+# Which inputs of limited sets (columns of `codes`) are in a point: shares above 0, others above their lower bounds.
+present_inputs <- function(domain, codes) {
+  at <- share_inputs(domain, limited = TRUE)
+  absent <- numeric(length(domain$names))
+  for (one in Filter(is_scaled, domain$shares)) absent[share_columns(domain, one)] <- one$origins
+  codes[, at, drop = FALSE] > rep(absent[at], each = nrow(codes))
 }
 
 # The step of which an input's values are multiples; NULL if it has none.

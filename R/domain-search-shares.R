@@ -2,7 +2,8 @@
 
 # Shares of a total in a search space: inputs of type "share" that add up to it. `domain$shares` has an entry for
 # each set of them: `names`, `total`, `lower`, `upper`, `most`. A linear equality of reals is such a set, too (see
-# equality_set()): its parts are linear functions of the inputs, and its total and bounds are those of the parts.
+# equality_set()): its parts are linear functions of the inputs, and its total and bounds are those of the parts. Reals
+# of which only some may be above their lower bounds are a set without a total (see counted_set()).
 
 #' @rdname search_space
 #' @param names names of the mixture components, two at least: each is an input, and a column.
@@ -91,20 +92,23 @@ reach_total <- function(one) {
 # One set of shares in the core's format. `at`: the columns of its inputs, from 1; `pinned`: the values of the inputs
 # that are fixed, else NA.
 core_shares <- function(one, at = seq_along(one$names), pinned = rep(NA_real_, length(at))) {
-  c(list(at = at - 1, lower = one$lower, upper = one$upper, total = one$total,
+  c(list(at = at - 1, lower = one$lower, upper = one$upper, total = or_else(one$total, Inf),
          most = or_else(one$most, length(one$names)), pinned = pinned),
-    if (is_equality(one)) one[c("factors", "origins")])
+    if (is_scaled(one)) one[c("factors", "origins")])
 }
 
-# Is a set a linear equality? Then its parts are factor * (input - origin); otherwise the parts are the inputs.
+# Is a set a linear equality, or a limit of the number of inputs above their lower bounds? Then its parts are
+# factor * (input - origin); otherwise the parts are the inputs.
 is_equality <- function(one) !is.null(one$equality)
+is_counted <- function(one) !is.null(one$counted)
+is_scaled <- function(one) !is.null(one$factors)
 
 parts_of_inputs <- function(one, x) {
-  if (is_equality(one)) (x - rep(one$origins, each = nrow(x))) * rep(one$factors, each = nrow(x)) else x
+  if (is_scaled(one)) (x - rep(one$origins, each = nrow(x))) * rep(one$factors, each = nrow(x)) else x
 }
 
 inputs_of_parts <- function(one, parts) {
-  if (!is_equality(one)) return(parts)
+  if (!is_scaled(one)) return(parts)
   parts / rep(one$factors, each = nrow(parts)) + rep(one$origins, each = nrow(parts))
 }
 
@@ -130,6 +134,7 @@ one_share <- function(lower, upper) new_param("share")
 
 # The range of each share over all possible values of the others.
 share_bounds <- function(one) {
+  if (is_counted(one)) return(inputs_of_parts(one, rbind(one$lower, one$upper)))
   if (!is.null(one$most)) return(rbind(0 * one$lower, pmin(one$upper, one$total)))
   others <- function(x) sum(x) - x
   inputs_of_parts(one, rbind(pmin(pmax(one$lower, one$total - others(one$upper)), one$upper),
@@ -171,26 +176,27 @@ share_exchanges <- function(domain, inputs) {
 stepped_shares <- function(one, x) {
   unit <- step_of(one)
   if (is.null(unit)) return(x)
-  total <- round(one$total / unit)
-  for (i in seq_len(nrow(x))) {
-    least <- ceiling(one$lower / unit - 1e-9)
-    largest <- floor(one$upper / unit + 1e-9)
-    if (!is.null(one$most)) least[x[i, ] == 0] <- largest[x[i, ] == 0] <- 0
-    x[i, ] <- steps_as_values(whole_parts_of(x[i, ] / unit, total, least, largest), one)
-  }
+  of_all <- function(bounds) matrix(rep(bounds, each = nrow(x)), nrow(x))
+  least <- of_all(ceiling(one$lower / unit - 1e-9))
+  largest <- of_all(floor(one$upper / unit + 1e-9))
+  if (!is.null(one$most)) least[x == 0] <- largest[x == 0] <- 0
+  x[] <- steps_as_values(whole_parts_of(x / unit, round(one$total / unit), least, largest), one)
   x
 }
 
-# Integers near `x` within bounds whose sum is `total`.
+# Rows of integers near those of `x` within bounds, whose sums are `total`.
 whole_parts_of <- function(x, total, least, largest) {
   parts <- pmin(pmax(floor(x + 1e-9), least), largest)
   repeat {
-    left <- total - sum(parts)
-    able <- if (left > 0) which(parts < largest) else which(parts > least)
-    if (left == 0 || length(able) == 0) return(parts)
-    wanted <- sign(left) * (x - parts)[able]
-    at <- able[order(-wanted)[seq_len(min(abs(left), length(able)))]]
-    parts[at] <- parts[at] + sign(left)
+    left <- total - rowSums(parts)
+    able <- left > 0 & parts < largest | left < 0 & parts > least
+    if (!any(able)) return(parts)
+    # The largest remainders of each row come first.
+    order <- order(row(x), !able, -sign(left) * (x - parts))
+    rank <- integer(length(x))
+    rank[order] <- rep(seq_len(ncol(x)), nrow(x))
+    moved <- able & rank <= abs(left)
+    parts[moved] <- parts[moved] + sign(left)[row(x)[moved]]
   }
 }
 
@@ -198,6 +204,7 @@ whole_parts_of <- function(x, total, least, largest) {
 share_rounding <- 1e-8
 
 rounding_of_sum <- function(one) {
+  if (is_counted(one)) return(0)
   terms <- if (is_equality(one)) c(abs(one$factors * one$origins), one$upper)
   share_rounding * max(one$total, terms)
 }
@@ -219,6 +226,11 @@ check_share_sums <- function(domain, codes, arg, bounded = TRUE) {
     x <- codes[, at, drop = FALSE]
     close <- rounding_of_sum(one)
     said <- function(i) paste(one$names, "=", exact_words(unname(x[i, ])), collapse = ", ")
+    if (is_counted(one)) {
+      many <- if (bounded) which(rowSums(x > rep(one$origins, each = nrow(x))) > one$most)
+      if (length(many)) stop_argument(arg, said(many[1]), paste("points with", shown_conditions(one$counted)))
+      next
+    }
     sums <- rowSums(parts_of_inputs(one, x))
     off <- which(is.na(sums) | abs(sums - one$total) > close)
     wanted <- if (is_equality(one)) paste("points with", one$equality) else sprintf("shares whose sum is %g", one$total)
@@ -246,7 +258,7 @@ check_share_sums <- function(domain, codes, arg, bounded = TRUE) {
 # ---- equalities that are shares --------------------------------------------------------
 
 # If a sum of plain reals with equal coefficients equals a number, this is a set as in param_shares(). Other linear
-# equalities of plain reals are separate sets.
+# equalities of plain reals are separate sets, and so are limits of the number of reals above their lower bounds.
 with_equalities_as_shares <- function(apart, where) {
   if (is.null(where) || is.function(where)) return(c(apart, list(where = where)))
   given <- constraint_texts(where, names(apart$params))
@@ -269,8 +281,122 @@ with_equalities_as_shares <- function(apart, where) {
     }
     apart$shares[[paste(set$names, collapse = ".")]] <- set
   }
+  for (k in which(keep)) {
+    with_count <- with_count_as_set(apart, texts[k])
+    if (is.null(with_count)) next
+    apart <- with_count
+    # (Points with exactly a number of inputs above their bounds are the faces without their edges.)
+    keep[k] <- is_call_to(str2lang(texts[k]), "==")
+  }
   same <- all(keep) && length(texts) == length(given)
   c(apart, list(where = if (same) where else if (any(keep)) texts[keep]))
+}
+
+# ---- limits of the number of inputs above their lower bounds --------------------------------------
+
+# The rule as a set, or as the limit `most` of the mixture that has these inputs; NULL if it is another rule.
+with_count_as_set <- function(apart, text) {
+  found <- count_of_rule(str2lang(text), apart$params)
+  if (is.null(found)) return(NULL)
+  taken <- vapply(apart$shares, function(one) any(one$names %in% found$names), NA)
+  if (!any(taken)) {
+    if (!all(vapply(apart$params[found$names], is_countable, NA))) return(NULL)
+    set <- counted_set(text, apart$params)
+    apart$shares[[paste(set$names, collapse = ".")]] <- set
+    return(apart)
+  }
+  owner <- apart$shares[[which(taken)[1]]]
+  if (sum(taken) > 1 || is_scaled(owner) || any(owner$lower != 0) || !setequal(owner$names, found$names)) return(NULL)
+  owner$most <- as.integer(min(owner$most, found$most))
+  do.call(check_stepped_shares, c(owner[c("names", "total", "lower", "upper", "most")],
+                                  list(step = owner$step, digits = owner$digits)))
+  apart$shares[[which(taken)[1]]] <- owner
+  apart$params[owner$names] <- share_params(owner)
+  apart
+}
+
+# The parts are the positions of the inputs within their ranges, from 0 to 1.
+counted_set <- function(text, params) {
+  found <- count_of_rule(str2lang(text), params)
+  bound <- function(which) as.double(unname(vapply(params[found$names], `[[`, 0, which)))
+  zeros <- numeric(length(found$names))
+  list(names = found$names, lower = zeros, upper = zeros + 1, most = found$most,
+       factors = 1 / (bound("upper") - bound("lower")), origins = bound("lower"), counted = text)
+}
+
+# Reals whose lower bound is one of their values.
+is_countable <- function(param) {
+  param$type == "real" && !param$log && is.null(param$when) && param$lower < param$upper &&
+    (!is_stepped(param) || abs(param$lower / step_of(param) - round(param$lower / step_of(param))) < 1e-9)
+}
+
+# At most `most` of the inputs `names` are above their lower bounds: from a comparison of a sum of comparisons, such as
+# (a > 0) + (b > 0) <= 1, or from a == 0 | b == 0. NULL if the rule is another one, or holds everywhere.
+count_of_rule <- function(expression, params) {
+  form <- if (is_call_to(expression, "|") || is_call_to(expression, "!")) form_of_absence(expression, params)
+          else form_of_counts(expression, params)
+  if (is.null(form)) return(NULL)
+  names <- names(form)[-1][form[-1] != 0]
+  most <- floor(-form[[1]] / max(form[-1]) + 1e-9)
+  unequal <- any(abs(form[names] - max(form[-1])) > 1e-12 * max(form[-1]))
+  if (length(names) < 2 || unequal || most < 1 || most >= length(names) || choose(length(names), most) > 2e5) {
+    return(NULL)
+  }
+  list(names = names, most = most)
+}
+
+# A linear form in the numbers 1 (the input is above its lower bound) and 0, which is at most 0 if the rule holds.
+form_of_counts <- function(expression, params) {
+  if (is_call_to(expression, "(")) return(form_of_counts(expression[[2]], params))
+  by <- if (is.call(expression)) as.character(expression[[1]]) else ""
+  if (!by %in% c("<", "<=", ">", ">=", "==")) return(NULL)
+  sides <- lapply(as.list(expression)[2:3], presence_terms, params)
+  if (any(lengths(sides) == 0)) return(NULL)
+  form <- linear_form(call("-", sides[[1]], sides[[2]]), names(params))
+  if (is.null(form) || all(form[-1] == 0)) return(NULL)
+  if (by %in% c(">", ">=") || by == "==" && max(form[-1]) <= 0) form <- -form
+  if (max(form[-1]) <= 0) return(NULL)
+  # (A number of inputs below a limit is at most the integer before it.)
+  if (by %in% c("<", ">")) form[1] <- -(ceiling(-form[[1]] / max(form[-1]) - 1e-9) - 1) * max(form[-1])
+  form
+}
+
+# The same for rules that say that not all of some inputs are above their lower bounds.
+form_of_absence <- function(expression, params) {
+  negated <- is_call_to(expression, "!")
+  leaves <- if (negated) conjuncts(expression[[2]]) else conjuncts(expression, "|")
+  terms <- lapply(leaves, presence_terms, params)
+  if (any(lengths(terms) == 0)) return(NULL)
+  present <- if (negated) terms else lapply(terms, function(term) call("-", 1, term))
+  forms <- lapply(present, linear_form, names(params))
+  if (!all(vapply(forms, function(form) sum(form != 0) == 1 && max(form[-1]) == 1, NA))) return(NULL)
+  form <- Reduce(`+`, forms)
+  if (any(form > 1)) NULL else replace(form, 1, 1 - sum(form))
+}
+
+# An expression with the inputs' names instead of comparisons with their lower bounds; NULL if it has anything else.
+presence_terms <- function(expression, params) {
+  if (is.numeric(expression)) return(expression)
+  if (!is.call(expression)) return(NULL)
+  by <- as.character(expression[[1]])
+  if (by %in% c("<", "<=", ">", ">=", "==", "!=")) return(presence_term(expression, params))
+  sides <- lapply(as.list(expression)[-1], presence_terms, params)
+  if (any(lengths(sides) == 0)) NULL
+  else if (by == "!") call("-", 1, sides[[1]])
+  else if (by %in% c("(", "+", "-", "*", "/")) as.call(c(as.name(by), sides))
+}
+
+presence_term <- function(expression, params) {
+  by <- as.character(expression[[1]])
+  sides <- as.list(expression)[-1]
+  if (is.symbol(sides[[2]])) {
+    sides <- sides[2:1]
+    by <- chartr("<>", "><", by)
+  }
+  param <- if (is.symbol(sides[[1]])) params[[as.character(sides[[1]])]]
+  if (!isTRUE(param$type %in% c("real", "share")) || length(all.vars(sides[[2]])) > 0) return(NULL)
+  if (!identical(as.double(eval(sides[[2]], baseenv())), as.double(param$lower))) return(NULL)
+  switch(by, ">" = , "!=" = sides[[1]], "<=" = , "==" = call("-", 1, sides[[1]]))
 }
 
 # Two linear inequalities that together are an equality are replaced by it.
@@ -419,7 +545,8 @@ balanced_shares <- function(domain, points, kept = character()) {
     x <- as.matrix(points[one$names])
     parts <- parts_of_inputs(one, x)
     # Rows that already have the sum are unchanged, bit for bit.
-    off <- abs(rowSums(parts) - one$total) > 0.1 * rounding_of_sum(one)
+    off <- if (is_counted(one)) rowSums(parts > 0) > one$most
+           else abs(rowSums(parts) - one$total) > 0.1 * rounding_of_sum(one)
     parts[off, ] <- balanced_set(one, parts[off, , drop = FALSE], one$names %in% kept)
     x[off, ] <- inputs_of_parts(one, parts[off, , drop = FALSE])
     points[one$names] <- x
@@ -433,6 +560,7 @@ balanced_set <- function(one, x, kept) {
   moved <- which(!kept)
   if (nrow(x) == 0 || length(moved) == 0) return(x)
   if (!is.null(one$most)) x <- largest_shares(x, kept, one$most)
+  if (is_counted(one)) return(x)
   least <- if (is.null(one$most)) one$lower[moved] else numeric(length(moved))
   above <- pmax(x[, moved, drop = FALSE] - rep(least, each = nrow(x)), 0)
   left <- one$total - rowSums(x[, kept, drop = FALSE]) - sum(least)
@@ -446,7 +574,7 @@ balanced_set <- function(one, x, kept) {
 # shares alike and are uniform if no share has an upper bound. Equalities are spread as in designs.
 spread_shares <- function(domain, points, u) {
   for (one in domain$shares) {
-    if (is_equality(one)) {
+    if (is_scaled(one)) {
       points[one$names] <- core(cpp_shares(core_shares(one), u[, share_columns(domain, one), drop = FALSE], TRUE))
       next
     }
@@ -469,7 +597,7 @@ largest_shares <- function(x, kept, most) {
 }
 
 within_set <- function(one, x) {
-  close <- rounding_of_sum(one)
+  close <- if (is_counted(one)) 1e-9 else rounding_of_sum(one)
   low <- rep(one$lower, each = nrow(x))
   high <- rep(one$upper, each = nrow(x))
   absent <- !is.null(one$most) & x == 0
@@ -479,7 +607,7 @@ within_set <- function(one, x) {
 
 # The set of exactly three shares that contains these two, or NULL.
 ternary_set <- function(domain, pair) {
-  Find(function(one) length(one$names) == 3 && all(pair %in% one$names) && !is_equality(one), domain$shares)
+  Find(function(one) length(one$names) == 3 && all(pair %in% one$names) && !is_scaled(one), domain$shares)
 }
 
 # Codes, with numbers rounded to the nearest multiples of their steps within the bounds.

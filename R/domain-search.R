@@ -62,6 +62,11 @@
 #' `digits`. Each input may be in one equality, and two linear inequalities that imply an equality are one. Designs,
 #' suggestions and the recommended point satisfy it up to rounding, given points up to 1e-8 of its largest term.
 #' The terms of a linear equality are treated like components of a mixture; draws are uniform over it.
+#' @section Numbers of inputs above their lower bounds: At most \eqn{k} of \eqn{n} reals above their lower bounds are the
+#' \eqn{k}-dimensional faces of a box. Each of the \eqn{n \choose k}{choose(n, k)} faces has the same probability, and
+#' points are uniform within it. Local optimisation moves within a face, and alternates with dropping, adding or swapping
+#' one input. The model has an indicator `<name>.active` of each input. The inputs always exist, have no `log`, and are
+#' in no equality and no other such limit; further limits are kept by rejection.
 #' @source Hit-and-run: Smith (1984). Directions from other walks: Gilks, Roberts and George (1994).
 #'   Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
 #'   "Bayesian optimization for conditional hyperparameter spaces", IJCNN. Alternating local optimisation and exchanges:
@@ -106,6 +111,9 @@ NULL
 #'   within their bounds and add up to `total`. With `most`, at most that number of them are above 0, and each is 0 or
 #'   within its bounds. In `where`, a sum of reals from 0 on with equal coefficients that equals a number means the same
 #'   as `param_shares()`.
+#' @section Numbers of inputs in use: A sum of comparisons of reals with their lower bounds, such as
+#'   `(a > 0) + (b > 0) + (c > 0) <= 2` for inputs from 0 on, is solved: at most two of the inputs are above 0. So are
+#'   the same rule with `!=`, `==` or `>=`, and `a == 0 | b == 0`, see [search-space-details].
 #' @section Spaces of other packages: `search_space(x)` converts a paradox `ParamSet` (mlr3), dials `parameters`
 #'   (tidymodels, finalised), or a named list of parameters, ranges and levels; see [search-space-details].
 #' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`,
@@ -214,9 +222,11 @@ parsed_space <- function(params, where, shares = NULL) {
 # text.
 checked_sets <- function(shares, params) {
   for (set in names(shares)) {
-    if (is_equality(shares[[set]])) {
-      text <- shares[[set]]$equality
-      made <- if (is_text(text)) attempt(shares_of_equality(str2lang(text), params))
+    if (is_scaled(shares[[set]])) {
+      is_sum <- is_equality(shares[[set]])
+      text <- if (is_sum) shares[[set]]$equality else shares[[set]]$counted
+      made <- if (is_text(text)) attempt(if (is_sum) shares_of_equality(str2lang(text), params)
+                                         else counted_set(text, params))
       if (!identical(made, shares[[set]])) stop_argument(set, "changed", "as search_space() makes it")
       next
     }
@@ -469,8 +479,11 @@ slice_of.search_domain <- function(domain, values) {
   slice <- domain
   slice$box$lower[at] <- slice$box$upper[at] <- codes
   slice$pinned <- replace(rep(NA_real_, length(domain$names)), at, codes)
-  if (!all(vapply(sets_for_core(slice), reach_total, NA))) {
-    stop_argument("fixed", value_words(values), "shares with which the others can reach their total")
+  reached <- vapply(sets_for_core(slice), reach_total, NA)
+  if (!all(reached)) {
+    one <- domain$shares[[which(!reached)[1]]]
+    stop_argument("fixed", value_words(values), if (is_counted(one)) paste("values with", shown_conditions(one$counted))
+                                                else "shares with which the others can reach their total")
   }
   check_fixed_steps(domain, values)
   rules <- search_rules(slice)
@@ -572,8 +585,8 @@ describe_domain.search_domain <- function(domain) sprintf("a search space with %
 #' @export
 domain_story.search_domain <- function(domain) {
   inputs <- vapply(domain$names, function(name) paste(name, param_words(domain$params[[name]])), "")
-  equalities <- unlist(lapply(unname(domain$shares), `[[`, "equality"))
-  conditions <- c(if (length(equalities)) shown_conditions(equalities),
+  solved <- setdiff(unlist(lapply(unname(domain$shares), function(one) c(one$equality, one$counted))), domain$where)
+  conditions <- c(if (length(solved)) shown_conditions(solved),
                   if (is.function(domain$where)) "a function holds" else shown_conditions(domain$where))
   where <- if (length(conditions)) paste("; where", paste(conditions, collapse = ", "))
   paste0("search space: ", paste(inputs, collapse = ", "), where)

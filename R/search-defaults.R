@@ -193,7 +193,7 @@ default_kernel.search_domain <- function(domain, contexts = NULL) {
   for (one in domain$shares) {
     at <- share_columns(domain, one)
     range <- diff(share_bounds(one))
-    sides[at] <- if (is_equality(one)) ifelse(range != 0, abs(range), sides[at])
+    sides[at] <- if (is_scaled(one)) ifelse(range != 0, abs(range), sides[at])
                  else if (max(range) > 0) max(range) else one$total
   }
   kernel_with_levels(domain, c(stats::setNames(sides, domain$names)[!domain$categorical], contexts))

@@ -398,3 +398,84 @@ test_that("a linear equality works with inequalities; impossible or overlapping 
     expect_error(unit(where), "without one of", class = "gpbandits_error")
   }
 })
+
+# ---- limits of the number of inputs above their lower bounds -------------------------------------------
+
+faces <- function(where) search_space(a = c(0, 1), b = c(0, 2), c = c(-1, 1), d = c(0, 1), where = where)
+above <- function(p) cbind(p$a > 0, p$b > 0, p$c > -1, p$d > 0)
+
+test_that("at most some of several reals above their lower bounds: points are uniform over the faces", {
+  space <- faces(~ (a > 0) + (b > 0) + (c > -1) + (d > 0) <= 2)
+  set.seed(1)
+  p <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 3000))
+  expect_true(all(rowSums(above(p)) == 2))
+  counts <- table(apply(above(p), 1, function(one) paste(which(one), collapse = "")))
+  expect_length(counts, 6)
+  expect_gt(chisq.test(counts)$p.value, 0.001)
+  for (range in list(list(p$a, 0, 1), list(p$b, 0, 2), list(p$c, -1, 1))) {
+    inside <- range[[1]][range[[1]] > range[[2]]]
+    expect_gt(ks.test(inside, "punif", range[[2]], range[[3]])$p.value, 0.001)
+  }
+  # A design has equally many points of each face. Twelve inputs are as quick.
+  design <- gpbandits:::user_inputs(space, gpbandits:::design_points(space, 60))
+  expect_true(all(table(apply(above(design), 1, function(one) paste(which(one), collapse = ""))) == 10))
+  names <- paste0("x", 1:12)
+  rule <- paste0("~", paste(sprintf("(%s > 0)", names), collapse = "+"), "<= 4")
+  many <- do.call(search_space, c(setNames(rep(list(c(0, 1)), 12), names), list(where = as.formula(rule))))
+  expect_true(all(rowSums(auto_bandit(many)$suggest(20)[names] > 0) <= 4))
+})
+
+test_that("a limit of the number of inputs is recognised in its usual forms, with other rules and types of inputs", {
+  most <- function(...) {
+    space <- faces(...)
+    c(unlist(lapply(space$shares, `[[`, "most")), rules = length(space$where))
+  }
+  for (where in list(~ a == 0 | b == 0, ~ !(a > 0 & b > 0), ~ (a == 0) + (b == 0) >= 1, ~ 1 >= (a != 0) + (0 < b),
+                     ~ (a > 0) + (b > 0) < 2, ~ 2 * ((a > 0) + (b > 0)) <= 3)) {
+    expect_equal(unname(most(where)), c(1, 0))
+  }
+  # What a limit does not say stays a rule, and a bound inside of the range is none.
+  expect_equal(unname(most(~ (a > 0) + (b > 0) + (d > 0) == 2)), c(2, 1))
+  expect_equal(unname(most(~ (a > 0.5) + (b > 0) <= 1)), 1)
+  expect_equal(unname(most(~ (a > 0) + (b > 0) >= 1)), 1)
+  # Of a mixture it is `most`.
+  mixture <- search_space(m = param_shares(c("a", "b", "c")), where = ~ (a > 0) + (b > 0) + (c > 0) <= 2)
+  expect_identical(mixture, search_space(m = param_shares(c("a", "b", "c"), most = 2)))
+  space <- search_space(a = c(0, 1), b = c(0, 2), step = param_real(0, 5, step = 0.5), level = letters[1:3],
+                        count = param_integer(0, 4), where = ~ (a > 0) + (b > 0) + (step > 0) <= 2 & a + count <= 3.5)
+  set.seed(1)
+  b <- auto_bandit(space)
+  for (round in 1:4) {
+    q <- b$suggest(4)
+    expect_true(all((q$a > 0) + (q$b > 0) + (q$step > 0) <= 2 & q$a + q$count <= 3.5 & q$step %% 0.5 == 0))
+    b$observe(q$id, q$a + q$b - abs(q$step - 2))
+  }
+  expect_identical(from_json(as_json(b))$suggest(2, fixed = list(a = 0.25, b = 1)),
+                   b$suggest(2, fixed = list(a = 0.25, b = 1)))
+  expect_error(b$suggest(fixed = list(a = 0.25, b = 1, step = 1)), class = "gpbandits_error", "<= 2, not a = 0.25")
+  expect_error(b$add(list(a = 0.1, b = 1, step = 1, level = "a", count = 1L), reward = 1), class = "gpbandits_error",
+               "<= 2")
+})
+
+test_that("the maximum on the faces is at least as large as on a fine grid of each", {
+  space <- faces(~ (a > 0) + (b > 0) + (c > -1) + (d > 0) <= 2)
+  b <- gp_bandit(space, kernel_matern(2.5, c(0.5, 1, 1, 0.5), dims = c("a", "b", "c", "d")), 1e-4,
+                 policy_ucb(width_constant(2)))
+  set.seed(1)
+  p <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 30))
+  b$add(p, reward = with(p, sin(5 * a + b) - (c - 0.4)^2 * (1 + d) + 2 * b * d))
+  ends <- list(a = 0:1, b = c(0, 2), c = c(-1, 1), d = 0:1)
+  grid <- do.call(rbind, lapply(combn(4, 2, simplify = FALSE), function(free) {
+    expand.grid(Map(function(end, is_free) if (is_free) seq(end[1], end[2], length.out = 41) else end[1],
+                    ends, 1:4 %in% free))
+  }))
+  bound <- function(points) with(b$posterior(points), mean + 2 * sd)
+  expect_gte(bound(b$suggest()[names(ends)]), max(bound(grid)) - 1e-6)
+})
+
+test_that("rules that leave corners only are errors that name the forms that are solved", {
+  for (where in list(~ (a^2 > 0) + (b^2 > 0) + (c > -1) + (d > 0) <= 2,
+                     function(p) (p$a > 0) + (p$b > 0) + (p$c > -1) + (p$d > 0) <= 2)) {
+    expect_error(faces(where), "corners only.*\\(a > 0\\) \\+ \\(b > 0\\) <= 1", class = "gpbandits_error")
+  }
+})
