@@ -451,6 +451,7 @@ log_scores <- function(data, left) {
   others <- (sum(value) - value) / (n - 1)
   squares <- sum((value - mean(value))^2) - n / (n - 1) * (value - mean(value))^2
   spread <- if (n > 2) sqrt(pmax(squares, 0) / (n - 2)) else NA_real_
+  if (is_flat(value)) spread <- NA_real_
   constant <- stats::dnorm(value, others, spread, log = TRUE)
   known <- !is.na(density)
   list(log_score = mean(density[known]) + jacobian, constant_score = mean(constant[known]) + jacobian)
@@ -610,7 +611,7 @@ short_number <- function(x) {
 describe_check <- function(check) {
   largest <- check$tests[check$tests$test == "largest", ]
   order <- check$tests$statistic[check$tests$test == "order"]
-  # (With two points, one remains when the other is left out: it has no spread, so there is no constant score.)
+  # (With two points, one remains when the other is left out. It has no spread, as equal values, and no constant score.)
   constant <- if (is.na(check$constant_score)) "" else sprintf(" (constant %s)", short_number(check$constant_score))
   sprintf("check: %d%s rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s%s: %s",
           check$rewards, if (check$total > check$rewards) sprintf(" of %d", check$total) else "",

@@ -282,6 +282,24 @@ draw_band <- function(part, col) {
 }
 
 # `explained`: the proportion of the variance that the mean explains, from input_importance().
+#' @rdname input_importance
+#' @export
+plot.bandit_importance <- function(x, ...) {
+  check_dots_empty(...)
+  outcomes <- unique(x$outcome)
+  if (length(outcomes) > 1) {
+    old <- graphics::par(mfrow = panel_layout(length(outcomes)))
+    on.exit(graphics::par(old))
+  }
+  explained <- attr(x, "explained")
+  if (is.null(outcomes)) draw_importance(x, explained)
+  for (name in outcomes) {
+    draw_importance(x[x$outcome == name, ], explained[[name]])
+    graphics::title(main = name, cex.main = 1.1)
+  }
+  invisible(x)
+}
+
 draw_importance <- function(data, explained = attr(data, "explained")) {
   force(explained)
   data <- data[order(data$total), ]

@@ -13,13 +13,17 @@
 #' * `first`, \eqn{S_i}: the proportion of the variance that the input explains alone.
 #' * `total`, \eqn{T_i}: the proportion that remains when all other inputs are known. It includes interactions.
 #'
-#' The method is Jansen's estimators over `2^k` pairs of points of a low-discrepancy sequence. Proportions of a mixture
+#' The method is Jansen's estimators over pairs of points of a low-discrepancy sequence, in eight blocks. With more than
+#' three inputs they are shifted at random. Their variation gives the standard error. If an error makes `first` exceed `total`, both are replaced by
+#' their average.
+#'
+#' Proportions of a mixture
 #' ([param_shares()]) are not independent. For these, independent exponential variables are varied, in proportion to
 #' which the total is divided. This is uniform over the mixtures if no proportion has an upper bound.
 #'
 #' @param x a result of [maximize_bandit()], or a [GPBandit].
 #' @param points number of pairs of points, an integer >= 16; 2048 by default. The function is evaluated
-#'   (inputs + 2) times for each.
+#'   (2 inputs + 2) times for each.
 #' @param context a single context, if the bandit has contexts. `NULL`, the default: none.
 #' @param draws number of posterior draws for `lower` and `upper`, an integer >= 0; 40 by
 #'   default, 0 for none.
@@ -27,8 +31,8 @@
 #' The posterior mean is only one function that is compatible with the rewards, and smoother than most of them. `lower`
 #' and `upper` are the 5% and 95% quantiles of `total` over `draws` functions from the posterior. With several models
 #' ([refit_every()]), a model is drawn first. These estimates use 128 pairs of points, corrected by their error for the
-#' mean. The interval is about the index of the function itself, and includes the error of that estimate. It need not
-#' contain `total`.
+#' mean. The interval is about the index of the function itself. It is wider by 1.645 standard errors of the estimator,
+#' and need not contain `total`.
 #'
 #' The attribute `explained` is the proportion of the function's variance that the mean explains,
 #' \deqn{V(\mu) / E V(f).}{V(mu) / E V(f).}
@@ -38,10 +42,12 @@
 #'
 #' * `outcome`: with several [outcomes], the name of the outcome; there is a row for each outcome and input.
 #' * `input`: the name of the input.
-#' * `first`, `total`: the indices, in \eqn{[0, 1]}. They are `NaN` if the posterior mean is constant.
+#' * `first`, `total`: the indices, in \eqn{[0, 1]}, with `first <= total`. They are 0 if the posterior mean is
+#'   constant, and `NA` before the first reward if rewards are scaled.
 #' * `lower`, `upper`: the 90% interval of `total`.
 #'
-#' Its attributes are `method`, `draws` and `explained` (a number, or one for each outcome). `lower`, `upper` and
+#' `plot()` draws the table. Its attributes are `method`, `draws` and `explained` (a number, or one for each outcome).
+#' `lower`, `upper` and
 #' `explained` are `NA` without draws. They are also `NA` if functions cannot be drawn: for arms that are not a full
 #' grid, pairwise comparisons, and algorithms with several models and their own
 #' rule.
@@ -113,7 +119,6 @@ importance_of <- function(bandit, context, k, column, points, draws) {
   mean <- function(u) posterior_of(bandit, frame_at(u), context)[[column]]
   indices <- sobol_indices(mean, d, points)
   rows <- data.frame(input = inputs, first = indices$first, total = indices$total, lower = NA_real_, upper = NA_real_)
-  rows[c("lower", "upper")] <- if (anyNA(indices$total)) NaN else NA_real_
   if (draws == 0 || anyNA(indices$total)) return(list(rows = rows, explained = NA_real_))
   design <- sobol_design(d, min(points, drawn_pairs))
   drawn <- drawn_functions(bandit, frame_at(do.call(rbind, design)), context, k, draws)
@@ -128,7 +133,8 @@ importance_of <- function(bandit, context, k, column, points, draws) {
   # multiplied by the proportion that the mean explains.
   off <- min(1, explained) * (sobol_of_values(matrix(ours, pairs))$total - indices$total)
   limits <- apply(total - or_zero(off), 1, stats::quantile, c(0.05, 0.95), na.rm = TRUE, names = FALSE)
-  rows[c("lower", "upper")] <- list(pmax(limits[1, ], 0), pmin(limits[2, ], 1))
+  own <- stats::qnorm(0.95) * indices$se
+  rows[c("lower", "upper")] <- list(pmin(pmax(limits[1, ] - own, 0), 1), pmax(pmin(limits[2, ] + own, 1), 0))
   list(rows = rows, explained = explained)
 }
 
@@ -168,7 +174,8 @@ as_kernel_points <- function(bandit, frame, context) {
 #' @export
 print.bandit_importance <- function(x, ...) {
   print.data.frame(x, digits = 3, row.names = FALSE)
-  words <- importance_words(attr(x, "explained"))
+  words <- c(if (!any(x$total > 0, na.rm = TRUE)) "The posterior mean is constant: no input matters so far.",
+             importance_words(attr(x, "explained")))
   if (length(words)) cat(strwrap(words, width = 0.95 * getOption("width")), sep = "\n")
   invisible(x)
 }
@@ -185,18 +192,58 @@ importance_words <- function(explained) {
           100 * explained[unsure])
 }
 
-# Sobol indices of a function of the rows of a matrix of points in the unit cube.
-sobol_indices <- function(f, d, points) sobol_of_values(matrix(f(do.call(rbind, sobol_design(d, points))), points))
+# Sobol indices of a function of the rows of a matrix of points in the unit cube, with standard errors of `total`. Each
+# of a pair of points gets each input of the other. With more than three inputs the sequence alone has regularities,
+# which random shifts of its blocks remove. The shifts are the same in every call.
+sobol_indices <- function(f, d, points, blocks = 8) {
+  pairs <- ceiling(points / blocks)
+  block <- rep(seq_len(blocks), each = pairs)
+  shifts <- preserve_rng({
+    set.seed(1, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
+    matrix(stats::runif(2 * d * blocks), blocks)
+  })
+  u <- (golden_points(pairs * blocks, 2 * d) + if (d > 3) shifts[block, ] else 0) %% 1
+  a <- u[, seq_len(d), drop = FALSE]
+  b <- u[, d + seq_len(d), drop = FALSE]
+  values <- matrix(f(do.call(rbind, c(list(a, b), with_inputs_of(a, b), with_inputs_of(b, a)))), nrow(u))
+  at_a <- values[, 1]
+  at_b <- values[, 2]
+  variance <- stats::var(c(at_a, at_b))
+  if (!is_informative(variance, at_a)) return(no_importance(variance, d))
+  mixed <- values[, 2 + seq_len(d), drop = FALSE]
+  other <- values[, 2 + d + seq_len(d), drop = FALSE]
+  by_block <- function(squares) rowsum(squares, block) / (4 * pairs * variance)
+  first <- colMeans(1 - by_block((at_b - mixed)^2 + (at_a - other)^2))
+  totals <- by_block((at_a - mixed)^2 + (at_b - other)^2)
+  total <- colMeans(totals)
+  inside <- function(shares) {
+    pmin(pmax(unname(ifelse(first > total, (first + total) / 2, shares)), 0), 1)
+  }
+  list(first = inside(first), total = inside(total), se = unname(apply(totals, 2, stats::sd)) / sqrt(blocks))
+}
+
+# Is there information, or do the values differ by rounding errors only?
+is_informative <- function(variance, values) !is.na(variance) && variance > (1e-10 * max(abs(values)))^2
+
+no_importance <- function(variance, d) {
+  none <- rep(if (is.na(variance)) NA_real_ else 0, d)
+  list(first = none, total = none, se = none)
+}
+
+# Copies of a matrix of points, each with one input from another one.
+with_inputs_of <- function(a, b) {
+  lapply(seq_len(ncol(a)), function(i) {
+    a[, i] <- b[, i]
+    a
+  })
+}
 
 # Matrices of points in the unit cube: a, b, and for each input a copy of a with this input from b.
 sobol_design <- function(d, points) {
   u <- golden_points(points, 2 * d)
   a <- u[, seq_len(d), drop = FALSE]
   b <- u[, d + seq_len(d), drop = FALSE]
-  c(list(a, b), lapply(seq_len(d), function(i) {
-    a[, i] <- b[, i]
-    a
-  }))
+  c(list(a, b), with_inputs_of(a, b))
 }
 
 # `values`: the function values, one column for each of these matrices.
@@ -205,8 +252,7 @@ sobol_of_values <- function(values) {
   at_a <- values[, 1]
   at_b <- values[, 2]
   variance <- stats::var(c(at_a, at_b))
-  # There is no information yet, or the values differ by rounding errors only.
-  if (is.na(variance) || variance <= (1e-10 * max(abs(at_a)))^2) return(list(first = rep(NaN, d), total = rep(NaN, d)))
+  if (!is_informative(variance, at_a)) return(no_importance(variance, d))
   mixed <- values[, -(1:2), drop = FALSE]
   inside <- function(shares) pmin(pmax(shares, 0), 1)
   list(first = inside(1 - colMeans((at_b - mixed)^2) / (2 * variance)),

@@ -114,7 +114,7 @@ test_that("without rewards results are NA, with one there is no scale, and from 
   asked <- b$suggest(3)
   expect_output(print(b), "best       not known yet")
   expect_output(print(summary(b)), "not known yet")
-  expect_true(all(is.nan(input_importance(b)$total)))
+  expect_identical(input_importance(b)$total, c(NA_real_, NA_real_))
   b$observe(asked$id[1], 1060)
   expect_equal(b$posterior(at), data.frame(mean = 1060, sd = NA_real_))
   expect_equal(b$best()$mean, 1060)

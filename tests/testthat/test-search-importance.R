@@ -34,7 +34,9 @@ test_that("arms count as often as their values occur; a constant mean and a matr
   arms <- cbind(u = c(0, 0, 0, 1), v = c(1, 2, 3, 4))
   expect_equal(input_quantiles(finite_domain(arms), 1, c(0, 0.7, 0.76, 1)), c(0, 0, 1, 1))
   bandit <- gp_bandit(arms, kernel_se(2), 0.01, policy_ei())
-  expect_true(all(is.nan(input_importance(bandit)$total)))
+  constant <- input_importance(bandit, draws = 0)
+  expect_identical(constant$total, c(0, 0))
+  expect_output(print(constant), "mean is constant")
   product <- product_domain(data.frame(k = 1:3), box_domain(c(z = 0), c(z = 2)))
   expect_equal(input_quantiles(product, 2, 0.25), 0.5)
   expect_error(input_importance(gp_bandit(1:3, kernel_matrix(diag(3)), 0.1, policy_ei())), class = "gpbandits_error")
@@ -132,4 +134,41 @@ test_that("the dependence on an input is the average over the others, with the s
   # Less than of a single point: what single points are unsure of cancels.
   expect_lt(at$sd, mean(predict(found, data.frame(a = 0.75, b = others))$sd))
   expect_error(plot(found, "dependence", inputs = "z"), class = "gpbandits_error")
+})
+
+test_that("first is at most total, and the standard error is that of the estimates", {
+  set.seed(4)
+  z <- vapply(c(2, 4, 6), function(d) {
+    # A product of factors with variance 1 / 3 about 1.
+    found <- sobol_indices(function(u) apply(u, 1, function(x) prod(2 * x)), d, 2048)
+    expect_true(all(found$first <= found$total))
+    exact <- (1 / 3) * (4 / 3)^(d - 1) / ((4 / 3)^d - 1)
+    centre <- matrix(runif(20 * d), 20)
+    weight <- rnorm(20)
+    rough <- sobol_indices(function(u) {
+      exp(-as.matrix(stats::dist(rbind(u, centre)))[seq_len(nrow(u)), nrow(u) + 1:20]^2) %*% weight
+    }, d, 32)
+    expect_true(all(rough$first <= rough$total) && all(rough$se > 0))
+    max(abs(found$total - exact) / found$se)
+  }, 0)
+  expect_lt(max(z), 5)
+})
+
+test_that("the interval of a known mean includes the estimator's own error, and equal rewards give zeros", {
+  b <- gp_bandit(list(x = c(0, 1), y = c(0, 1)), kernel_se(0.3), 1e-6, policy_ei())
+  grid <- expand.grid(x = seq(0, 1, 0.125), y = seq(0, 1, 0.125))
+  b$add(x = grid, reward = sin(3 * grid$x) * (1 + grid$y))
+  few <- input_importance(b, points = 64)
+  many <- input_importance(b, points = 20000, draws = 0)
+  expect_true(all(few$upper > few$lower))
+  expect_true(all(abs(few$total - many$total) < 3 * (few$upper - few$lower)))
+  equal <- auto_bandit(list(x = c(0, 1), z = c(0, 1)), data.frame(x = 1:8 / 9, z = 8:1 / 9, reward = 5))
+  found <- input_importance(equal)
+  expect_false(any(is.nan(unlist(found[-1]))))
+  expect_identical(found$total, c(0, 0))
+  expect_output(print(found), "no input matters so far")
+  expect_false(grepl("Inf|NaN", paste(utils::capture.output(print(check_model(equal))), collapse = "")))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  for (shown in list(found, few)) expect_identical(plot(shown), shown)
 })
