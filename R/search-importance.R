@@ -14,8 +14,8 @@
 #' * `total`, \eqn{T_i}: the proportion that remains when all other inputs are known. It includes interactions.
 #'
 #' The method is Jansen's estimators over pairs of points of a low-discrepancy sequence, in eight blocks. With more than
-#' three inputs they are shifted at random. Their variation gives the standard error. If an error makes `first` exceed `total`, both are replaced by
-#' their average.
+#' three inputs they are shifted at random. Their variation gives the standard error. If an error makes `first` exceed
+#' `total`, both are replaced by their average.
 #'
 #' Proportions of a mixture
 #' ([param_shares()]) are not independent. For these, independent exponential variables are varied, in proportion to
