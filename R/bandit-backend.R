@@ -66,7 +66,7 @@ keep_difference <- function(bandit, draft) {
   g <- lapply(constraint_names(bandit$config, "g"), function(name) get(name, envir = draft$queries)[reported])
   events$g <- matrix(as.double(unlist(g)), length(reported), length(g))
   refits <- utils::tail(draft$refits, length(draft$refits) - length(bandit$refits))
-  keep_change(bandit$journal, bandit, beyond("queries"), events, refits, draft$memory)
+  keep_change(bandit$journal, bandit, beyond("queries"), with_text(bandit, events, NULL), refits, draft$memory)
 }
 
 # ---- changes that a store makes within a transaction ---------------------------------

@@ -21,6 +21,7 @@ check_whole <- function(bandit) {
     check_refits(bandit)
     kind_of(bandit)$check_log(bandit)
     check_reasons(bandit)
+    check_notes(bandit)
   })
 }
 
@@ -40,6 +41,7 @@ check_config <- function(config) {
   if (!inherits(config$domain, "bandit_domain")) damaged("it has no domain")
   check_made_here(config)
   check_contexts_again(config)
+  check_reward_name(config$reward_name, config$domain, config$context_names, config$outcomes)
   for (part in c("policy", "pending")) check_class(config[[part]], paste0("bandit_", part), part)
   if (is.null(config$rule)) {
     check_model_state(config, config)

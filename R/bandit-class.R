@@ -9,7 +9,7 @@ own_fields <- function() parent.env(parent.frame())
 GPBandit <- setRefClass("GPBandit",
   # Fields of a declared class would be functions, called at each access.
   fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", reasons = "ANY", handle = "ANY",
-                journal = "ANY"),
+                journal = "ANY", notes = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL, ...) {
       "Chooses the next `n` points; returns one row per query."
@@ -32,7 +32,7 @@ GPBandit <- setRefClass("GPBandit",
       invisible(.self)
     },
     amend = function(id, reward, ...) {
-      "Replaces the reward of a query."
+      "Replaces the reward of a query; `...`: `sd`, `noise_var`, `size`, `note`."
       bandit_amend(own_fields(), id, reward, ...)
       invisible(.self)
     },
@@ -178,11 +178,12 @@ stop_no_method <- function(name) {
 #' @noRd
 .DollarNames.GPBandit <- function(x, pattern = "") grep(pattern, bandit_methods(), value = TRUE)
 
-# An object of the class from its settings and its log. `memory`: see R/bandit-script.R; `reasons`: see R/bandit-log.R.
+# An object of the class from its settings and its log. `memory`: see R/bandit-script.R; `reasons` and `notes`:
+# see R/bandit-log.R.
 new_bandit <- function(config, queries = new_table(query_columns(config)), events = new_table(event_columns()),
-                       refits = list(), memory = first_memory(config), reasons = NULL) {
-  fields <- list(config = config, queries = queries, events = events, refits = refits, reasons = reasons, handle = NULL,
-                 journal = NULL)
+                       refits = list(), memory = first_memory(config), reasons = NULL, notes = NULL) {
+  fields <- list(config = config, queries = queries, events = events, refits = refits, reasons = reasons, notes = notes,
+                 handle = NULL, journal = NULL)
   generator <- if (is.null(config$rule)) GPBandit else ScriptedBandit
   if (!is.null(config$rule)) fields$memory <- memory
   without_definition(do.call(generator$new, fields), generator)
@@ -217,8 +218,8 @@ sanitise <- function(bandit) {
   if (environmentIsLocked(frame)) damaged("its environment is locked")
   class <- as.character(class(bandit))
   if (!class %in% names(definition_finders)) return(invisible(bandit))   # a user's class
-  # (Objects of 0.1.0 have no such field.)
-  if (!exists("reasons", envir = frame, inherits = FALSE)) frame$reasons <- NULL
+  # (Objects of earlier formats have no such fields.)
+  for (later in c("reasons", "notes")) if (!exists(later, envir = frame, inherits = FALSE)) assign(later, NULL, frame)
   kept <- c(names(methods::getClass(class)@fieldClasses), intersect(".said", ls(frame, all.names = TRUE)))
   check_plain(frame, kept)
   for (table in mget(c("queries", "events"), envir = frame)) if (is.environment(table)) check_plain(table)

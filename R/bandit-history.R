@@ -76,7 +76,9 @@ bandit_history <- function(bandit, ids = NULL) {
             of_form(bandit$config, "beside")(bandit, ids),
             if (length(phase_names(bandit$config))) list(phase = phases_of(bandit, ids)),
             stats::setNames(lapply(extra, of), extra))
+  notes <- if (length(bandit$notes)) note_columns(bandit, ids)
   columns <- c(query_frame(bandit, ids), columns_beside(ours, given_names(bandit$config)))
+  if (length(notes)) columns <- c(columns, stats::setNames(notes, apart_from(names(notes), names(columns))))
   structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))
 }
 
@@ -145,27 +147,6 @@ status_column <- function(data) {
   given <- trimws(as.character(data[["status"]]))
   ifelse(tolower(given) %in% status_names, tolower(given), given)
 }
-
-has_failed <- function(data) {
-  status <- status_column(data)
-  !is.na(status) & !status %in% c("pending", "observed")
-}
-
-# Rows of users' data with all values although their status is that of a failure or withdrawal: these values are not
-# used. `values`: a matrix with a column for each outcome. Returns a logical vector.
-contradicted_by_status <- function(data, values, arg) {
-  status <- status_column(data)
-  rows <- which(rowSums(is.na(values)) == 0 & grepl(paste0(failed_words, "|^withdrawn$"), status, ignore.case = TRUE))
-  if (length(rows)) {
-    message("Values of `", arg, "` are not used, because their status is \"", status[rows[1]], "\": row ",
-            paste(utils::head(rows, 5), collapse = ", "),
-            if (length(rows) > 5) sprintf(", ... (%d rows)", length(rows)), ".")
-  }
-  seq_len(nrow(data)) %in% rows
-}
-
-# (Those of users, and of the histories of searches.)
-failed_words <- "^(fail|failed|failure|error|timed out|returned|the worker)\\b"
 
 # The same for a bandit's history.
 own_history <- function(bandit, ids = NULL) own_columns(bandit_history(bandit, ids), given_names(bandit$config))

@@ -6,6 +6,7 @@
 #   `e`  an event: kind, id, reward, time, values reported with the reward, constraint values.
 #   `a`  the points eligible for a query, if not all were: its id, the arms and the fixed inputs.
 #   `w`  why a query was withdrawn: its id, and text.
+#   `t`  what was noted with a query's result: its id, and JSON.
 #   `m`  the memory of a script's rule after the change.
 #   `f`  a refit's parameters.
 #   `x`  the log was emptied.
@@ -82,7 +83,7 @@ keep_change.bandit_file_journal <- function(log, bandit, queries, events, refits
     if (!is.null(queries)) rows_as_text("q", queries[names(journal_query_columns(config))]),
     rows_as_text("e", c(events, g_columns(config, events$g))[names(journal_event_columns(config))]),
     arms_as_text(events),
-    reasons_as_text(events$id + ids_before(bandit), events$reason),
+    text_of_events("w", bandit, events, giving_up), text_of_events("t", bandit, events, noting),
     vapply(refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),
     if (!is.null(memory)) paste("m", value_text(memory))
   ))
@@ -126,18 +127,22 @@ text_as_arms <- function(text, events) {
   arms
 }
 
-reasons_as_text <- function(ids, reasons) {
-  some <- which(!is.na(reasons))
-  sprintf("w %d %s", as.integer(ids[some]), vapply(reasons[some], value_text, ""))
+text_of_events <- function(letter, bandit, events, kinds) {
+  if (is.null(events$text)) return(character())
+  text_parts(letter, events$id + ids_before(bandit), replace(events$text, !events$kind %in% kinds, NA))
 }
 
-text_as_reasons <- function(text) {
-  if (length(text) == 0) return(NULL)
-  ids <- sub(" .*", "", text)
-  reasons <- lapply(substring(text, nchar(ids) + 2), value_from_text)
-  if (!all(vapply(reasons, is_text, NA) & lengths(reasons) == 1)) stop_fault("a reason that is no text")
-  last <- !duplicated(ids, fromLast = TRUE)
-  stats::setNames(unlist(reasons), ids)[last]
+text_parts <- function(letter, ids, text) {
+  some <- which(!is.na(text))
+  sprintf("%s %d %s", letter, as.integer(ids[some]), vapply(text[some], value_text, ""))
+}
+
+text_of_queries <- function(parts) {
+  if (length(parts) == 0) return(NULL)
+  ids <- sub(" .*", "", parts)
+  text <- lapply(substring(parts, nchar(ids) + 2), value_from_text)
+  if (!all(vapply(text, is_text, NA) & lengths(text) == 1)) stop_fault("a reason or note that is no text")
+  stats::setNames(unlist(text), ids)
 }
 
 rows_as_text <- function(letter, columns) {
@@ -238,7 +243,7 @@ seed_from_words <- function(words) {
 replay_lines <- function(config, lines, seed, trust) {
   parts <- unlist(strsplit(lines, ";", fixed = TRUE))
   letter <- substr(parts, 1, 1)
-  if (!all(letter %in% c("q", "e", "a", "w", "m", "f", "x", "r", "p", "n"))) stop_fault("a part of an unknown kind")
+  if (!all(letter %in% c("q", "e", "a", "w", "t", "m", "f", "x", "r", "p", "n"))) stop_fault("a part of an unknown kind")
   text <- substring(parts, 3)
   rng <- last_seed(letter, text, seed)
   notes <- lapply(text[letter == "n"], note_from_text)
@@ -253,7 +258,9 @@ replay_lines <- function(config, lines, seed, trust) {
   queries <- add_rewards(queries, events, config)
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),
                        table_of(events[names(event_columns())]), lapply(text[letter == "f"], value_from_text, trust),
-                       reasons = text_as_reasons(text[letter == "w"]))
+                       reasons = latest_text(text_of_queries(text[letter == "w"])))
+  noted <- text_of_queries(text[letter == "t"])
+  if (length(noted)) bandit$notes <- joined_notes(NULL, names(noted), unname(noted))
   if (any(letter == "m")) bandit$memory <- value_from_text(text[max(which(letter == "m"))])
   rebuild(as.environment(bandit))
   list(bandit = bandit, notes = notes, rng = rng)
@@ -268,6 +275,9 @@ text_as_events <- function(text, columns) {
   rows[names(columns)[later]] <- lapply(columns[later], function(column) column[rep(NA_integer_, length(text))])
   rows[names(columns)]
 }
+
+# The last text of each query.
+latest_text <- function(text) text[!duplicated(names(text), fromLast = TRUE)]
 
 note_from_text <- function(text) {
   name <- sub(" .*", "", text)
@@ -321,12 +331,14 @@ rewrite_log.bandit_file_journal <- function(bandit, new) {
   if (!is.null(bandit$journal$rng)) header[3] <- paste(bandit$journal$rng, collapse = ",")
   parts <- unlist(strsplit(contents$lines[-1], ";", fixed = TRUE))
   queries <- or_else(new$queries, table_columns(bandit$queries))
-  reasons <- reasons_after(bandit, new)
+  reasons <- text_after(bandit$reasons, new)
+  notes <- text_after(bandit$notes, new)
   lines <- paste(c(
     rows_as_text("q", queries[names(journal_query_columns(config))]),
     rows_as_text("e", new$events[names(journal_event_columns(config))]),
     arms_as_text(new$events),
-    reasons_as_text(names(reasons), reasons),
+    text_parts("w", names(reasons), reasons),
+    text_parts("t", names(notes), notes),
     vapply(new$refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),
     parts[substr(parts, 1, 1) == "n"]), collapse = ";")
   draft <- paste0(path, ".compact")

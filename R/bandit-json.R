@@ -21,6 +21,7 @@
 #' * `refits`: the parameters of each refit, in the form of `settings`.
 #' * `memory`: the state of a rule written in R, if there is one.
 #' * `reasons`: an object of strings by id, if queries failed or were withdrawn with a reason.
+#' * `notes`: an object by id of objects with the further columns of the history, if there are any.
 #'
 #' Numbers of queries and events have up to seventeen digits, which give a double exactly. `null` is a missing number.
 #' `"NaN"`, `"Inf"` and `"-Inf"` are strings.
@@ -99,6 +100,7 @@ as_json <- function(bandit) {
   if (length(bandit$reasons)) {
     members$reasons <- json_object(stats::setNames(cpp_json_strings(unname(bandit$reasons)), names(bandit$reasons)))
   }
+  if (length(bandit$notes)) members$notes <- json_object(bandit$notes)
   if (!is.null(bandit$memory)) members$memory <- exact_text(bandit$memory)
   json_object(members)
 }
@@ -197,6 +199,16 @@ reasons_from_json <- function(found) {
   vapply(found, string_from_json, "")
 }
 
+notes_from_json <- function(found) {
+  if (length(found) == 0) return(NULL)
+  single <- function(one) is.atomic(one) && length(one) == 1
+  whole <- function(one) is.list(one) && !is.null(names(one)) && all(vapply(one, single, NA))
+  if (!is.list(found) || is.null(names(found)) || !all(vapply(found, whole, NA))) {
+    stop_fault("its notes are not columns of queries")
+  }
+  vapply(found, note_text, "")
+}
+
 # ---- the bandit ---------------------------------------------------------------------
 
 json_members <- c("format", "version", "package", "settings", "queries", "events", "refits")
@@ -227,7 +239,8 @@ bandit_from_json <- function(found) {
   queries <- add_rewards(queries, events, config)
   refits <- lapply(found$refits, value_from_json, FALSE)
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),
-                       table_of(events[names(event_columns())]), refits, reasons = reasons_from_json(found$reasons))
+                       table_of(events[names(event_columns())]), refits, reasons = reasons_from_json(found$reasons),
+                       notes = notes_from_json(found$notes))
   if (!is.null(found$memory)) bandit$memory <- value_from_json(found$memory, FALSE)
   bandit
 }

@@ -76,9 +76,10 @@ logged_contexts <- function(bandit, queries) {
 # `written`: the new events come from the journal or store, and are returned. `fields`: other fields that change with
 # the log. `reason`: why the queries of the new events were withdrawn or failed.
 sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE, fields = list(), reason = NULL) {
-  fields <- c(fields, if (!is.null(refits)) list(refits = c(bandit$refits, refits)), if (!keep) list(handle = NULL))
+  fields <- c(fields, noted_fields(bandit), if (!is.null(refits)) list(refits = c(bandit$refits, refits)),
+              if (!keep) list(handle = NULL))
   durable <- if (!written && !is.null(bandit$journal)) {
-    function(queries, events) keep_change(bandit$journal, bandit, queries, with_reason(events, reason), refits)
+    function(queries, events) keep_change(bandit$journal, bandit, queries, with_text(bandit, events, reason), refits)
   }
   # As in commit().
   invisible(suspendInterrupts(cpp_log_follow(handle, bandit, fields, durable, keep, written)))
@@ -86,15 +87,8 @@ sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE
 
 # ---- why queries were withdrawn or failed -----------------------------------------------
 # The field `reasons` has the reasons of queries that failed or were withdrawn, named by the queries' ids; NULL if
-# there are none. New events have their reason in the column `reason`, which the log's table does not have.
-
-giving_up <- event_kind[c("withdraw", "fail")]
-
-# Rows of events; those that withdraw a query, or state its failure, get the reason.
-with_reason <- function(events, reason) {
-  if (!is.null(reason)) events$reason <- ifelse(events$kind %in% giving_up, reason, NA_character_)
-  events
-}
+# there are none. New events have their text in the column `text`, which the log's table does not have: see
+# R/bandit-notes.R.
 
 # The field after queries (rows of the log) failed or were withdrawn.
 reasons_with <- function(bandit, id, reason) {
@@ -107,15 +101,6 @@ reasons_with <- function(bandit, id, reason) {
 reasons_of <- function(bandit, id) {
   found <- unname(bandit$reasons)[match(id + ids_before(bandit), names(bandit$reasons))]
   ifelse(status_of(bandit, id) %in% c("pending", "observed", "lost"), NA_character_, as.character(found))
-}
-
-check_reasons <- function(bandit) {
-  reasons <- bandit$reasons
-  if (is.null(reasons)) return(invisible())
-  ids <- suppressWarnings(as.integer(names(reasons)))
-  right <- is_text(reasons) && length(ids) == length(reasons) && !anyNA(ids) && !anyDuplicated(ids) &&
-    all(ids >= 1 & ids <= all_rounds(bandit))
-  if (!right) damaged("its reasons are not those of queries")
 }
 
 # Rows of a scripted bandit's log whose rewards and constraint values are not observed yet, in the format that the core
@@ -195,10 +180,3 @@ query_times <- function(bandit, ids) {
 }
 
 known_ids <- function(bandit) which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
-
-# The reasons of the queries that are kept.
-reasons_after <- function(bandit, new) {
-  first <- new$events$kind[1] %in% event_kind[["checkpoint"]]
-  kept <- bandit$reasons[as.integer(names(bandit$reasons)) > if (first) new$events$size[1] else 0]
-  if (length(kept)) kept
-}

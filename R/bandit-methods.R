@@ -142,12 +142,13 @@ summary.GPBandit <- function(object, ...) {
   object <- looked_at(object)
   facts <- bandit_facts(object)
   history <- own_history(as.environment(object))
+  values <- with_reward_column(history, object$config)$reward
   structure(list(story = bandit_story(object), engine = facts$engine, rank = facts$rank,
                  error_bound = error_bound_of(as.environment(object)),
                  likelihood = likelihood_of_fit(as.environment(object)),
                  rounds = facts$rounds, segment = facts$segment,
                  information_gain = facts$log_det / 2, pending = sum(history$status == "pending"),
-                 reward = if (any(!is.na(history$reward))) summary(history$reward),
+                 reward = if (any(!is.na(values))) summary(values),
                  best = if (length(object$config$context_names) == 0) likely_best(object),
                  check = of_form(object$config, "check_line")(as.environment(object)),
                  limits = limits_in_words(object), transfer = transfer_table(current_config(as.environment(object)))),

@@ -261,7 +261,8 @@ update.GPBandit <- function(object, ...) {
     refits <- refits[!dropped[events$kind %in% believing]]
     events <- lapply(events, function(column) column[!dropped])
   }
-  out <- new_bandit(config, table_copy(frame$queries), table_of(events), refits, reasons = frame$reasons)
+  out <- new_bandit(config, table_copy(frame$queries), table_of(events), refits, reasons = frame$reasons,
+                    notes = frame$notes)
   rebuild(as.environment(out))
   # (Refits include outcome transforms; without refits the transform must be fitted here.)
   rescale_if_due(as.environment(out))

@@ -1,67 +1,127 @@
 # `$observe()`, `$add()`, `$amend()`, `$withdraw()`, `$fail()`, `$rank()`. Layer: bandit.
 
 # The core records valid rewards at once; other cases are handled here, or are errors with an explanation.
-bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, prefer = NULL, ...) {
+bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, prefer = NULL, sd = NULL,
+                           note = NULL, ...) {
   if (needs_transaction(bandit)) {
-    return(observe_in(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, ...))
+    return(observe_in(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, sd = sd,
+                      note = note, ...))
   }
-  if (...length()) {
-    check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size", "prefer"))
-  }
-  if (missing(id)) stop_missing("id", "the id of an earlier query, as `$suggest()` returned it")
+  if (...length() || missing(id) || is.list(id) && !is.data.frame(id)) check_is_report(bandit, id, ...)
   if (missing(reward)) {
     if (!is.data.frame(id) && is.null(prefer)) stop_missing("reward", "a number for each id")
     reward <- NULL
   }
-  if (is.null(size) && is.null(prefer) &&
-        record_rewards(bandit, id, reward, constraints, time, noise_var, at_the_edge)) return(invisible(bandit))
-  of_form(bandit$config, "observe")(bandit, id, reward, constraints, time, noise_var, size, prefer)
+  noted <- NULL
+  if (is.data.frame(id) && (!identical(names(id), c("id", "reward")) || anyDuplicated(id$id))) {
+    reported <- read_report(bandit, check_data_frame(id, "id"), is.null(reward))
+    id <- reported$frame
+    noted <- reported$noted
+  }
+  if (is.null(size) && is.null(prefer) && is.null(sd) && is.null(note) && is.null(noted)) {
+    if (record_rewards(bandit, id, reward, constraints, time, noise_var, at_the_edge)) return(invisible(bandit))
+  }
+  ids <- if (is.data.frame(id)) id$id else id
+  if (is.null(noted)) noted <- check_note(note, length(ids))
+  else if (!is.null(note)) stop_unused("note", "the data.frame has further columns, which are kept")
+  rows <- if (is.numeric(ids)) ids - ids_before(bandit) else rep(NA, length(noted))
+  with_notes(bandit, rows, noted, {
+    of_form(bandit$config, "observe")(bandit, id, reward, constraints, time, noise_var, size, prefer, sd)
+  })
+}
+
+# Arguments of a call that cannot report a result.
+check_is_report <- function(bandit, id, ...) {
+  inputs <- c(names_in_domain(bandit$config$domain), "x", "arm")
+  if (any(...names() %in% inputs) || !missing(id) && is.list(id) && any(names(id) %in% inputs)) {
+    stop_gpbandits("argument", "`$observe()` reports results by the `id` of a suggestion. Use `$add(x = , reward = )` ",
+                   "for a point that was not suggested.", argument = "id")
+  }
+  check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size", "prefer", "sd", "note"))
+  if (missing(id)) stop_missing("id", "the id of an earlier query, as `$suggest()` returned it")
+}
+
+# A table of results: `frame`, in which each query has one row, and the notes of its rows (NULL if there are none).
+# `alone`: is the reward one of its columns?
+read_report <- function(bandit, frame, alone) {
+  config <- bandit$config
+  frame <- with_reward_column(frame, config)
+  ours <- beside(c("noise_var", "sd", "size", "spread", constraint_names(config, "g")), given_names(config))
+  several <- outer(outcome_names(config), c("", "_noise_var", "_sd"), paste0)
+  known <- c("id", "arm", "reward", given_names(config), ours, several, "token", "attempt", columns_of_history(frame),
+             history_columns)
+  further <- frame[!names(frame) %in% known]
+  frame <- frame[names(frame) %in% known]
+  id <- frame$id
+  if (alone && is.numeric(id) && !anyNA(id) && anyDuplicated(id) && !of_form(config, "compares")) {
+    frame <- with_replicates(bandit, frame)
+    further <- joined_rows(further, id)
+  }
+  if (length(further)) further <- further[!vapply(further, function(column) all(is.na(column)), NA)]
+  list(frame = frame, noted = if (length(further)) notes_of_rows(further))
+}
+
+# A table in which a single outcome with a name is called reward.
+with_reward_column <- function(frame, config) {
+  if (of_form(config, "several") || "reward" %in% names(frame)) return(frame)
+  names(frame)[names(frame) == outcome_names(config)] <- "reward"
+  frame
+}
+
+# One row for each id: different text is joined.
+joined_rows <- function(frame, id) {
+  first <- !duplicated(id)
+  if (length(frame) == 0) return(frame[first, , drop = FALSE])
+  as.data.frame(lapply(frame, function(column) {
+    words <- tapply(as.character(column), factor(id, unique(id)), function(x) paste(unique(x[!is.na(x) & nzchar(x)]),
+                                                                                    collapse = "; "))
+    if (all(words[match(id, names(words))] == as.character(column) | is.na(column))) column[first] else unname(words)
+  }), optional = TRUE)
 }
 
 # `report`: observe_ranking() or observe_duel().
 observe_comparison <- function(report) {
-  function(bandit, id, reward, constraints, time, noise_var, size, prefer) {
-    check_no_noise(noise_var, constraints)
+  function(bandit, id, reward, constraints, time, noise_var, size, prefer, sd) {
+    check_no_noise(noise_var, constraints, sd)
     check_no_size_here(size)
     report(bandit, id, reward, prefer, time)
   }
 }
 
-observe_numbers <- function(bandit, id, reward, constraints, time, noise_var, size, prefer) {
+observe_numbers <- function(bandit, id, reward, constraints, time, noise_var, size, prefer, sd) {
   check_no_preference(prefer)
   if (is.data.frame(id) && is.null(reward)) {
-    id <- observe_rounded(bandit, id, constraints, time, noise_var, size)
+    id <- observe_rounded(bandit, id, constraints, time, noise_var, size, sd)
     if (nrow(id) == 0) return(invisible(bandit))
   }
-  of_form(bandit$config, "report")(bandit, id, reward, constraints, time, noise_var, size)
+  of_form(bandit$config, "report")(bandit, id, reward, constraints, time, noise_var, size, sd)
 }
 
-report_responses <- function(bandit, id, reward, constraints, time, noise_var, size) {
-  check_no_noise(noise_var, constraints)
+report_responses <- function(bandit, id, reward, constraints, time, noise_var, size, sd) {
+  check_no_noise(noise_var, constraints, sd)
   observe_outcomes(bandit, id, reward, size, time)
 }
 
-report_numbers <- function(bandit, id, reward, constraints, time, noise_var, size) {
-  check_no_size_here(size)
-  if (!is.null(bandit$config$outcomes)) {
+report_numbers <- function(bandit, id, reward, constraints, time, noise_var, size, sd) {
+  if (!is.null(bandit$config$outcomes) && outcome_count(bandit$config) > 1) {
     own <- with_constraints(bandit$config, reward, constraints, length(id), noise_var)
-    return(observe_several(bandit, id, own$reward, time, own$noise_var))
+    return(observe_several(bandit, id, own$reward, time, own$noise_var, size, sd))
   }
-  observe_measurements(bandit, id, reward, constraints, time, noise_var)
+  observe_measurements(bandit, id, reward, constraints, time, noise_var, size, sd)
 }
 
 # `id`: ids, or a data.frame.
-observe_measurements <- function(bandit, id, reward, constraints, time, noise_var) {
-  reported <- if (is.data.frame(id)) rewards_of_frame(bandit, id, reward, constraints, noise_var)
-          else list(id = id, reward = reward, constraints = constraints, noise_var = noise_var)
+observe_measurements <- function(bandit, id, reward, constraints, time, noise_var, size, sd) {
   frame <- if (is.data.frame(id)) id
-  id <- check_ids(bandit, reported$id)
+  given <- list(id = id, reward = plain_reward(bandit$config, reward, length(id)), constraints = constraints,
+                noise_var = noise_var, size = size, sd = sd)
+  if (!is.null(frame)) given <- rewards_of_frame(bandit, frame, given)
+  id <- check_ids(bandit, given$id)
   if (!is.null(frame)) check_conditions_reported(bandit, id, frame)
-  measurements <- check_measurements(bandit, reported$reward, length(id))
-  reward <- measurements$reward
-  constraints <- check_constraint_values(reported$constraints, bandit, length(id))
-  beside <- observation_extras(length(id), check_noise_vars(reported$noise_var, length(id)),
-                        or_else(measurements$size, NA_real_), or_else(measurements$spread, NA_real_))
+  reported <- check_measurements(bandit, given, length(id))
+  reward <- reported$reward
+  constraints <- check_constraint_values(given$constraints, bandit, length(id))
+  beside <- observation_extras(length(id), reported$noise_var, reported$size, reported$spread)
   new <- check_unreported(bandit, id, reward, constraints, beside)
   if (!any(new)) return(invisible(bandit))
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
@@ -72,11 +132,11 @@ observe_measurements <- function(bandit, id, reward, constraints, time, noise_va
 
 # Rows of pending queries whose settings were rounded by hand. They become new points with the settings that were used,
 # and the queries are withdrawn: for all such rows or for none. Returns the other rows, without those reported before.
-observe_rounded <- function(bandit, data, constraints, time, noise_var, size) {
+observe_rounded <- function(bandit, data, constraints, time, noise_var, size, sd) {
   check_data_frame(data, "id")
   config <- bandit$config
   inputs <- intersect(config$domain$names, names(data))
-  alone <- is.null(constraints) && length(time) <= 1 && is.null(noise_var) && is.null(size)
+  alone <- is.null(constraints) && length(time) <= 1 && is.null(noise_var) && is.null(size) && is.null(sd)
   if (has_numbers(config$domain) || length(inputs) == 0 || !"id" %in% names(data) || nrow(data) == 0) return(data)
   id <- check_ids(bandit, data$id)
   used <- query_frame(bandit, id)
@@ -111,7 +171,7 @@ check_all_rows <- function(bandit, data, time) {
 
 # Was the query withdrawn in favour of this row, with the same values? (Other values are an error; no such row: FALSE.)
 is_reported_again <- function(bandit, id, used, row) {
-  known <- bandit_history(bandit)
+  known <- with_reward_column(bandit_history(bandit), bandit$config)
   known <- known[seq_len(nrow(known)) > id & known$status == "observed", , drop = FALSE]
   inputs <- intersect(names(used), setdiff(names(known), "id"))
   same <- rep(TRUE, nrow(known))
@@ -120,7 +180,7 @@ is_reported_again <- function(bandit, id, used, row) {
   }
   known <- known[same, , drop = FALSE]
   if (nrow(known) == 0) return(FALSE)
-  values <- intersect(setdiff(names(row), c("id", names(used))), names(known))
+  values <- intersect(setdiff(names(row), c("id", names(used), history_columns[-1])), names(known))
   agrees <- vapply(values, function(name) known[[name]] %in% row[[name]], logical(nrow(known)))
   if (any(rowSums(!matrix(agrees, nrow(known))) == 0)) return(TRUE)
   shown <- id + ids_before(bandit)
@@ -132,29 +192,36 @@ is_reported_again <- function(bandit, id, used, row) {
 use_settings <- function(bandit, id, used, row, time = NULL) {
   config <- bandit$config
   domain <- config$domain
-  find_points(domain, used[domain$names], arg = "id")  # (an error before anything has changed)
+  suppressMessages(facts_found(config, used[domain$names], arg = "id"))  # (an error before anything has changed)
   ours <- function(names) beside(names, given_names(config))
-  wanted <- if (is.null(config$outcomes)) "reward" else outcome_names(config)
+  several <- of_form(config, "several")
+  wanted <- if (several) outcome_names(config) else "reward"
   if (!all(wanted %in% names(row))) {
     stop_argument("id", lacking_columns(row, wanted),
                   "a data.frame with all values of a row whose settings were rounded")
   }
-  reward <- if (is.null(config$outcomes)) row$reward else row[wanted]
+  reward <- if (several) row[wanted] else row$reward
   g <- ours(constraint_names(config, "g"))
   shown <- id + ids_before(bandit)
-  add_given(bandit, used[domain$names], NULL, reward, if (length(g)) unname(as.matrix(row[g])),
-            if (length(config$context_names)) used[config$context_names], time,
-            if (is.null(config$outcomes)) row[[ours("noise_var")]], if (!of_form(config, "gaussian")) row$size)
+  beside <- if (!several) lapply(stats::setNames(nm = c("noise_var", "size", "sd", "spread")), function(name) row[[ours(name)]])
+  text <- bandit$.noted$text[match(id, bandit$.noted$id)]
+  with_notes(bandit, table_size(bandit$queries) + 1, or_else(text, NA), {
+    add_given(bandit, used[domain$names], NULL, reward, if (length(g)) unname(as.matrix(row[g])),
+              if (length(config$context_names)) used[config$context_names], time, beside$noise_var, beside$size,
+              sd = beside$sd, spread = beside$spread, find = facts_found)
+  })
   bandit_withdraw(bandit, shown, FALSE)
-  words <- sprintf("Query %.0f was evaluated at %s: recorded as query %.0f, with these settings.\n", shown,
+  words <- sprintf("Query %.0f was evaluated at %s: recorded as query %.0f, with these settings.", shown,
                    point_words(as.list(used[domain$names]), 5), all_rounds(bandit))
-  message(structure(class = c("gpbandits_rounded", "gpbandits_message", "message", "condition"),
-                    list(message = words, call = NULL)))
+  tell("rounded", words)
 }
 
-bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
-  if (needs_transaction(bandit)) return(amend_in(bandit, id, reward, size = size, prefer = prefer, ...))
-  check_dots_empty(..., allowed = c("id", "reward", "size", "prefer"))
+bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, noise_var = NULL, sd = NULL, note = NULL,
+                         ...) {
+  if (needs_transaction(bandit)) {
+    return(amend_in(bandit, id, reward, size = size, prefer = prefer, noise_var = noise_var, sd = sd, note = note, ...))
+  }
+  check_dots_empty(..., allowed = c("id", "reward", "size", "prefer", "noise_var", "sd", "note"))
   if (missing(reward)) {
     if (!of_form(bandit$config, "compares")) {
       check_ids(bandit, id)
@@ -162,7 +229,10 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
     }
     reward <- NULL
   }
-  of_form(bandit$config, "amend")(bandit, id, reward, size, prefer)
+  rows <- if (is.numeric(id)) id - ids_before(bandit) else rep(NA, length(id))
+  with_notes(bandit, rows, check_note(note, length(id)), {
+    of_form(bandit$config, "amend")(bandit, id, reward, size, prefer, noise_var, sd)
+  })
 }
 
 check_no_preference <- function(prefer) {
@@ -171,28 +241,27 @@ check_no_preference <- function(prefer) {
   }
 }
 
-amend_responses <- function(bandit, id, reward, size, prefer) {
+amend_responses <- function(bandit, id, reward, size, prefer, noise_var, sd) {
   check_no_preference(prefer)
+  check_no_noise(noise_var, NULL, sd)
   amend_outcomes(bandit, id, reward, size)
 }
 
-amend_numbers <- function(bandit, id, reward, size, prefer) {
+amend_numbers <- function(bandit, id, reward, size, prefer, noise_var, sd) {
   check_no_preference(prefer)
-  check_no_size_here(size)
-  if (!is.null(bandit$config$outcomes)) {
-    return(amend_several(bandit, id, as_column(bandit$config, reward)))
+  if (of_form(bandit$config, "several")) {
+    return(amend_several(bandit, id, as_column(bandit$config, reward), size, noise_var, sd))
   }
   id <- check_ids(bandit, id)
-  measurements <- check_measurements(bandit, reward, length(id))
-  reward <- measurements$reward
+  reward <- plain_reward(bandit$config, reward, length(id))
+  reported <- check_measurements(bandit, list(reward = reward, size = size, noise_var = noise_var, sd = sd), length(id))
   check_status(bandit, id, c("observed", "lost"), "a query whose reward is known")
-  beside <- observation_extras(length(id), size = or_else(measurements$size, NA_real_),
-                        spread = or_else(measurements$spread, NA_real_))
+  beside <- observation_extras(length(id), reported$noise_var, reported$size, reported$spread)
   before <- last_beside(bandit, id)
-  new <- bandit$queries$reward[id] != reward | !same_numbers(before$size, beside$size) |
-    !same_numbers(before$spread, beside$spread)
+  new <- bandit$queries$reward[id] != reported$reward | !same_numbers(before$size, beside$size) |
+    !same_numbers(before$spread, beside$spread) | !is.na(beside$noise_var) | is_noted(bandit, id)
   if (!any(new)) return(invisible(bandit))
-  record(bandit, "amend", id[new], reward[new], beside = lapply(beside, `[`, new))
+  record(bandit, "amend", id[new], reported$reward[new], beside = lapply(beside, `[`, new))
 }
 
 # `failed`: TRUE if the point was evaluated without a result.
@@ -214,47 +283,103 @@ withdraw_rewards <- function(bandit, id, outcome, failed, reason) {
 }
 
 # Without a reward the point is pending, for example because another process evaluates it.
-bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, size = NULL, ...) {
-  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var", "size"))
-  add_given(bandit, x, arm, reward, constraints, context, time, noise_var, size)
+bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, size = NULL, sd = NULL,
+                       note = NULL, ...) {
+  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var", "size", "sd",
+                                    "note"))
+  add_given(bandit, x, arm, reward, constraints, context, time, noise_var, size, sd = sd, note = note,
+            find = if (missing(reward)) found_in_space else facts_found)
 }
 
-# `find`: a function that finds the points; `measurements`: the sizes and spreads of rewards that are means of
-# replicates.
+# The points of evaluations, which may be outside the space if the bandit can use them; a message says which are. (The
+# assumptions of theorems are about a space with its bounds: only bandits with default settings use points beyond them.)
+facts_found <- function(config, x, arm = NULL, arg = "x") {
+  domain <- config$domain
+  if (!takes_outside(config)) return(find_points(domain, x, arm, arg))
+  points <- points_anywhere(domain, x, arm, arg)
+  if (!isTRUE(config$fresh) && any(beyond_bounds(domain, points))) return(find_points(domain, x, arm, arg))
+  tell_of_outside(lies_outside(domain, points), domain, x, arg)
+  points
+}
+
+beyond_bounds <- function(domain, points) {
+  if (inherits(domain, "search_domain")) beyond_ranges(domain, points) else lies_outside(domain, points)
+}
+
+# (Rules and rewards that compare queries choose among the points that were played.)
+takes_outside <- function(config) !trait(config$policy, "scripted") && !of_form(config, "compares")
+
+# `x`: the points, as users give them.
+tell_of_outside <- function(outside, domain, x, arg) {
+  rows <- which(as.logical(outside))
+  if (length(rows) == 0) return(invisible())
+  several <- length(rows) > 1
+  tell("outside", rows_in_message(arg, rows, length(outside)), if (several) " are" else " is",
+       " outside the search space", why_outside(domain, x, rows[1], length(outside)), ": ",
+       if (several) "they are" else "it is", " used for fitting but will not be suggested.")
+}
+
+# " (a + b <= 1)" or " (x = 2)" of one of `count` points.
+why_outside <- function(domain, x, row, count) {
+  one <- if (count == 1) x else if (length(dim(x)) == 2) x[row, , drop = FALSE] else return("")
+  words <- tryCatch({
+    find_points(domain, one)
+    ""
+  }, gpbandits_error = function(e) {
+    if (grepl("`where`: ", e$allowed)) sub(".*`where`: ", "", e$allowed) else sub("[(](.*)[)]", "\\1", e$given)
+  })
+  if (nzchar(words) && nchar(words) <= 60) sprintf(" (%s)", words) else ""
+}
+
+found_in_space <- function(config, x, arm = NULL, arg = "x") find_points(config$domain, x, arm, arg)
+
+found_anywhere <- function(config, x, arm = NULL, arg = "x") points_anywhere(config$domain, x, arm, arg)
+
+# `find`: a function of the settings that finds the points. `spread`: see check_measurements(). `noted`: notes as JSON.
 add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL,
-                      size = NULL, measurements = NULL, find = find_points) {
+                      size = NULL, spread = NULL, sd = NULL, note = NULL, noted = NULL, find = found_in_space) {
   if (needs_transaction(bandit)) {
-    return(add_in(bandit, x, arm, reward, constraints, context, time, noise_var, size, measurements, find))
+    return(add_in(bandit, x, arm, reward, constraints, context, time, noise_var = noise_var, size = size,
+                  spread = spread, sd = sd, note = note, noted = noted, find = find))
   }
-  points <- find(bandit$config$domain, x, arm = arm)
+  if (!missing(reward) && is.null(reward)) stop_argument("reward", "NULL", "a number for each point, or left out")
+  points <- find(bandit$config, x, arm = arm)
   count <- point_total(points)
   contexts <- contexts_for(bandit, context, count)
-  if (!is.null(bandit$config$outcomes)) {
-    reported <- with_constraints(bandit$config, if (!missing(reward)) reward, constraints, count, noise_var)
-    values <- if (!is.null(reported$reward)) outcome_values(bandit$config, reported$reward, count)
-    own <- if (!is.null(values)) outcome_noise(bandit$config, reported$noise_var, values)
-    if (count == 0) return(invisible(bandit))
-    return(give_several(bandit, points, contexts, values, own,
-                         clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")))
-  }
-  if (missing(reward)) {
-    check_absent(constraints, "constraints", "a pending point has none before its reward")
-    reward <- rep(NA_real_, count)
-    constraints <- matrix(NA_real_, count, constraint_count(bandit$config))
+  given <- list(reward = if (!missing(reward)) reward, constraints = constraints, noise_var = noise_var, size = size,
+                spread = spread, sd = sd)
+  add_points <- if (of_form(bandit$config, "several")) add_several else add_measured
+  with_notes(bandit, table_size(bandit$queries) + seq_len(count), or_else(noted, check_note(note, count)),
+             add_points(bandit, points, count, contexts, given, time))
+  invisible(bandit)
+}
+
+add_several <- function(bandit, points, count, contexts, given, time) {
+  reported <- with_constraints(bandit$config, given$reward, given$constraints, count, given$noise_var)
+  values <- if (!is.null(reported$reward)) outcome_values(bandit$config, reported$reward, count)
+  own <- if (!is.null(values)) outcome_noise(bandit$config, reported$noise_var, values, given$sd, given$size, given$spread)
+  if (count == 0) return(invisible(bandit))
+  give_several(bandit, points, contexts, values, own,
+               clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far"))
+}
+
+add_measured <- function(bandit, points, count, contexts, given, time) {
+  config <- bandit$config
+  if (is.null(given$reward)) {
+    check_absent(given$constraints, "constraints", "a pending point has none before its reward")
+    for (name in c("noise_var", "size", "sd")) check_absent(given[[name]], name, "a pending point has no reward yet")
+    reported <- list(reward = rep(NA_real_, count), noise_var = NA_real_, size = NA_real_, spread = NA_real_)
+    constraints <- matrix(NA_real_, count, constraint_count(config))
   } else {
-    constraints <- check_constraint_values(constraints, bandit, count)
-    reported <- of_form(bandit$config, "given")(bandit, reward, size, count)
-    reward <- reported$reward
-    size <- reported$size
+    constraints <- check_constraint_values(given$constraints, bandit, count)
+    given$reward <- plain_reward(config, given$reward, count)
+    reported <- of_form(config, "given")(bandit, given, count)
   }
-  of_form(bandit$config, "check_extras")(noise_var, size)
-  beside <- observation_extras(count, check_noise_vars(noise_var, count),
-                               or_else(or_else(size, measurements$size), NA_real_),
-                        or_else(measurements$spread, NA_real_))
   if (count == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
-  if (!anyNA(reward)) warn_of_prior(bandit, reward, points$arm)
-  kind_of(bandit)$give(bandit, points, contexts, reward, constraints, time, beside)
+  if (!anyNA(reported$reward)) warn_of_prior(bandit, reported$reward, points$arm)
+  kind_of(bandit)$give(bandit, points, contexts, reported$reward, constraints, time,
+                       observation_extras(count, reported$noise_var, reported$size, reported$spread))
 }
 
 # $rank()
@@ -278,16 +403,18 @@ bandit_rank <- function(bandit, ids, time = NULL, ...) {
 
 register_form("reward", observe = observe_numbers, report = report_numbers, amend = amend_numbers,
               withdraw = withdraw_rewards, most_compared = 0L,
-              given = function(bandit, reward, size, count) list(reward = check_rewards(reward, count), size = size),
-              check_extras = function(noise_var, size) check_no_size_here(size))
+              given = function(bandit, given, count) check_measurements(bandit, given, count, replicates = FALSE))
 register_form("outcomes", withdraw = withdraw_several)
 register_form("response", report = report_responses, amend = amend_responses,
-              given = check_reported_outcomes,
-              check_extras = function(noise_var, size) check_no_noise(noise_var, NULL))
+              given = function(bandit, given, count) {
+                check_no_noise(given$noise_var, NULL, given$sd)
+                c(check_reported_outcomes(bandit, given$reward, given$size, count),
+                  list(noise_var = NA_real_, spread = NA_real_))
+              })
 register_form("comparison", observe = observe_comparison(observe_duel), most_compared = 2L,
-              amend = function(bandit, id, reward, size, prefer) amend_duel(bandit, id, reward, prefer),
-              given = function(bandit, reward, size, count) {
+              amend = function(bandit, id, reward, size, prefer, noise_var, sd) amend_duel(bandit, id, reward, prefer),
+              given = function(bandit, given, count) {
                 stop_unused("reward", "points are added without one, and `$observe()` compares them")
               })
 register_form("ranking", observe = observe_comparison(observe_ranking), most_compared = most_ranked,
-              amend = function(bandit, id, reward, size, prefer) amend_ranking(bandit, id, reward, prefer))
+              amend = function(bandit, id, reward, size, prefer, noise_var, sd) amend_ranking(bandit, id, reward, prefer))

@@ -41,19 +41,40 @@ outcome_column <- function(values, name, count, arg) {
   values
 }
 
-# Noise variances in the same form, for the reported values.
-outcome_noise <- function(config, noise_var, values) {
-  if (is.null(noise_var)) return(array(NA_real_, dim(values)))
+# Noise variances, numbers and spreads of readings (see check_measurements()) in the same form, for the reported values:
+# a list of matrices. `size` and `spread`: a number for each query, or values for each outcome.
+outcome_noise <- function(config, noise_var, values, sd = NULL, size = NULL, spread = NULL) {
+  none <- array(NA_real_, dim(values), dimnames(values))
+  numbers <- function(given, arg, check) {
+    if (is.null(given)) return(none)
+    if (is_number(given) && is.null(names(given)) && length(given) == 1) given <- rep(given, nrow(values))
+    if (is_number(given) && is.null(dim(given)) && is.null(names(given)) && length(given) == nrow(values)) {
+      out <- matrix(given, nrow(values), ncol(values), dimnames = dimnames(values))
+    } else {
+      out <- outcome_values(config, given, nrow(values), arg)
+    }
+    out[is.na(values)] <- NA
+    check(out)
+  }
+  positive <- function(arg) function(x) {
+    if (any(x <= 0, na.rm = TRUE)) {
+      stop_argument(arg, "a number that is not > 0", "numbers > 0, NA for the outcome's own")
+    }
+    x
+  }
   reported <- colSums(!is.na(values)) > 0
-  if (is_number(noise_var) && is.null(names(noise_var)) && length(noise_var) == 1 && sum(reported) == 1) {
-    noise_var <- stats::setNames(list(rep(noise_var, nrow(values))), colnames(values)[reported])
+  alone <- function(x) is_number(x) && is.null(names(x)) && sum(reported) > 1
+  for (x in list(noise_var, sd)) if (alone(x)) outcome_values(config, x, nrow(values), "noise_var")
+  own <- numbers(noise_var, "noise_var", positive("noise_var"))
+  size <- numbers(size, "size", function(x) array(check_number_of_readings(as.vector(x), length(x)), dim(x)))
+  spread <- numbers(spread, "spread", identity)
+  if (!is.null(sd)) {
+    if (any(!is.na(own))) stop_unused("sd", "`noise_var` is given too, which is its square")
+    variance <- numbers(sd, "sd", positive("sd"))^2
+    own <- ifelse(is.na(size), variance, NA)
+    spread <- ifelse(is.na(size) | !is.na(spread), spread, (size - 1) * variance)
   }
-  own <- outcome_values(config, noise_var, nrow(values), "noise_var")
-  if (any(own <= 0, na.rm = TRUE)) {
-    stop_argument("noise_var", "a number that is not > 0", "numbers > 0, NA for the outcome's own")
-  }
-  own[is.na(values)] <- NA_real_
-  own
+  list(noise_var = own, size = size, spread = spread)
 }
 
 # Outcomes that were declared as constraint columns (`count`, `safety`) are named reward, g1, g2, ... Their values may
@@ -82,8 +103,9 @@ as_column <- function(config, reward) {
 }
 
 # `id`: ids with `reward`, or a data.frame with the outcomes' columns.
-observe_several <- function(bandit, id, reward, time, noise_var) {
+observe_several <- function(bandit, id, reward, time, noise_var, size = NULL, sd = NULL) {
   config <- bandit$config
+  spread <- NULL
   if (is.data.frame(id)) {
     check_data_frame(id, "id")
     if (!is.null(reward)) stop_unused("reward", "the data.frame has a column for each outcome")
@@ -102,16 +124,28 @@ observe_several <- function(bandit, id, reward, time, noise_var) {
     id <- check_ids(bandit, frame$id)
     check_conditions_reported(bandit, id, frame[setdiff(names(frame), columns)])
     values <- outcome_values(config, frame[columns], length(id))
+    beside <- function(what) columns_of_outcomes(frame, outcome_names(config), what)
+    noise_var <- or_else(noise_var, beside("noise_var"))
+    size <- or_else(size, beside("size"))
+    sd <- or_else(sd, beside("sd"))
+    spread <- beside("spread")
   } else {
     id <- check_ids(bandit, id)
     values <- outcome_values(config, reward, length(id))
   }
-  own <- outcome_noise(config, noise_var, values)
+  own <- outcome_noise(config, noise_var, values, sd, size, spread)
   new <- unreported_outcomes(bandit, id, values)
   if (nrow(new) == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
   record(bandit, "reward", id[new[, 1]], values[new], time = time[new[, 1]],
-       beside = observation_extras(nrow(new), own[new], outcome = new[, 2]))
+       beside = observation_extras(nrow(new), own$noise_var[new], own$size[new], own$spread[new], outcome = new[, 2]))
+}
+
+# The columns NAME_WHAT of a table as columns called like the outcomes; NULL if there are none.
+columns_of_outcomes <- function(frame, names, what) {
+  columns <- paste0(names, "_", what)
+  given <- columns %in% names(frame)
+  if (any(given)) stats::setNames(frame[columns[given]], names[given])
 }
 
 # The new ones among the values, a row each (query, outcome), query by query. The same value again changes nothing; a
@@ -135,7 +169,7 @@ unreported_outcomes <- function(bandit, id, values) {
   given[!reported, , drop = FALSE]
 }
 
-amend_several <- function(bandit, id, reward) {
+amend_several <- function(bandit, id, reward, size = NULL, noise_var = NULL, sd = NULL) {
   id <- check_ids(bandit, id)
   values <- outcome_values(bandit$config, reward, length(id))
   cells <- outcome_cells(bandit, id)
@@ -146,9 +180,13 @@ amend_several <- function(bandit, id, reward) {
     stop_state(sprintf("Outcome `%s` of query %g is %s. Use `$observe()` for its first value.",
                        outcome_names(bandit$config)[at[2]], id[at[1]], cells[at[1], at[2]]), argument = "id")
   }
-  new <- given[values[given] != logged_values(bandit, id)[given], , drop = FALSE]
+  own <- outcome_noise(bandit$config, noise_var, values, sd, size)
+  new <- values[given] != logged_values(bandit, id)[given] | !is.na(own$noise_var[given]) | !is.na(own$size[given]) |
+    is_noted(bandit, id[given[, 1]])
+  new <- given[new, , drop = FALSE]
   if (nrow(new) == 0) return(invisible(bandit))
-  record(bandit, "amend", id[new[, 1]], values[new], beside = observation_extras(nrow(new), outcome = new[, 2]))
+  record(bandit, "amend", id[new[, 1]], values[new],
+         beside = observation_extras(nrow(new), own$noise_var[new], own$size[new], own$spread[new], outcome = new[, 2]))
 }
 
 # `outcome`: names of some outcomes, NULL for all pending ones.
@@ -184,7 +222,7 @@ give_several <- function(bandit, points, contexts, values, own, time) {
   count <- point_total(points)
   transact(bandit, function(handle) {
     cpp_bandit_give(handle, given, contexts, rep(NA_real_, count), matrix(0, count, 0), time, observation_extras(count),
-                    if (!is.null(values)) list(value = values, noise_var = own))
+                    if (!is.null(values)) c(list(value = values), own))
   })
   rescale_if_due(bandit, reported = TRUE)
 }

@@ -39,7 +39,8 @@ amend_outcomes <- function(bandit, id, reward, size) {
 }
 
 # Arguments that a bandit with such rewards does not support: their distribution determines the noise.
-check_no_noise <- function(noise_var, constraints) {
+check_no_noise <- function(noise_var, constraints, sd = NULL) {
+  if (!is.null(sd)) stop_unused("sd", "the noise follows from the kind of rewards")
   if (!is.null(noise_var)) stop_unused("noise_var", "the noise follows from the kind of rewards")
   check_absent(constraints, "constraints", "rewards of this kind have none")
 }

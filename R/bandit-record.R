@@ -22,43 +22,125 @@ record_rewards <- function(bandit, id, reward, constraints, time, beside, reach 
   if (is.character(reported)) stop_core(simpleError(reported))
   if (!reported) return(FALSE)
   if (!is.null(bandit$journal)) core(sync_log(bandit, bandit$handle))
+  else if (!is.null(bandit$.noted)) bandit$notes <- noted_fields(bandit)$notes
   if (may_rescale(bandit$config)) rescale_if_due(bandit, reported = TRUE)
   TRUE
 }
 
-# One reward per query, or several replicates of one query. The posterior conditions on their mean, whose noise variance
-# is divided by their number. `spread`: the sum of their squared deviations from the mean, which refits need.
-check_measurements <- function(bandit, reward, count) {
-  if (count != 1 || !is.numeric(reward) || length(reward) < 2) return(list(reward = check_rewards(reward, count)))
-  check_not_scripted(bandit, function(title) {
-    stop_argument("reward", describe(reward), paste("one number per id for", title))
-  })
-  if (!is.null(bandit$config$outputs)) {
-    stop_argument("reward", describe(reward), "one number per id if `outputs` scales rewards")
+# Measurements of `count` queries: `given` has `reward` and, if they were given, `noise_var`, `size`, `sd` and `spread`.
+# The reward of a query is one number, or the mean of several replicates, whose noise variance is divided by their
+# number. `spread`: the sum of their squared deviations from the mean, which refits need. `replicates`: may one query have
+# several rewards?
+check_measurements <- function(bandit, given, count, replicates = TRUE) {
+  if (replicates && count == 1 && is_number(given$reward) && length(given$reward) > 1) {
+    if (!is.null(given$size)) stop_unused("size", "it is the number of these replicates")
+    all <- check_rewards(given$reward, length(given$reward))
+    if (!is.null(given$sd)) given[c("noise_var", "sd")] <- list(variance_of_sd(given$sd, given$noise_var, 1), NULL)
+    given$reward <- mean(all)
+    given[c("size", "spread")] <- list(as.double(length(all)), sum((all - given$reward)^2))
   }
-  reward <- check_rewards(reward, length(reward))
-  mean <- base::mean(reward)
-  list(reward = mean, size = as.double(length(reward)), spread = sum((reward - mean)^2))
+  size <- check_number_of_readings(given$size, count)
+  spread <- if (is.null(given$spread)) rep(NA_real_, count)
+            else check_numbers(as.double(given$spread), "spread", lengths = count, lower = 0, upper = largest_number,
+                               na = TRUE)
+  noise_var <- given$noise_var
+  if (!is.null(given$sd)) {
+    variance <- variance_of_sd(given$sd, noise_var, count)
+    several <- !is.na(size)
+    spread[several] <- ifelse(is.na(spread), (size - 1) * variance, spread)[several]
+    noise_var <- replace(variance, several, NA)
+  }
+  if (any(!is.na(size))) {
+    check_not_scripted(bandit, function(title) {
+      stop_argument("reward", "the mean of several measurements", paste("one measurement per id for", title))
+    })
+  }
+  list(reward = check_rewards(given$reward, count), noise_var = check_noise_vars(noise_var, count), size = size,
+       spread = spread)
+}
+
+# The variances of standard deviations, which are NA for the bandit's noise.
+variance_of_sd <- function(sd, noise_var, count) {
+  if (!is.null(noise_var) && !all(is.na(noise_var))) {
+    stop_unused("sd", "`noise_var` is given too, which is its square")
+  }
+  numbers <- is_number(sd) || is.logical(sd) && !is.object(sd) && all(is.na(sd))
+  if (!numbers || !length(sd) %in% c(1, count)) {
+    stop_argument("sd", describe(sd), sprintf("one number > 0, or one for each of %d reward(s)", count))
+  }
+  sd <- check_numbers(as.double(sd), "sd", lower = 0, open_lower = TRUE, upper = sqrt(largest_number), na = TRUE)
+  rep_len(sd^2, count)
+}
+
+# The numbers of readings of which rewards are means; NA for one reading.
+check_number_of_readings <- function(size, count) {
+  if (is.null(size)) return(rep(NA_real_, count))
+  numbers <- is_number(size) || is.logical(size) && !is.object(size) && all(is.na(size))
+  known <- if (numbers) size[!is.na(size)]
+  if (!numbers || !length(size) %in% c(1, count) || any(known != round(known) | known < 1 | known > most_readings)) {
+    stop_argument("size", describe(size), sprintf("the number of readings, an integer from 1 to %g", most_readings))
+  }
+  size <- rep_len(as.double(size), count)
+  replace(size, size %in% 1, NA)
+}
+
+# Replicates of queries as one row each, with the columns `size` and `spread`. Rows that report one query must have the
+# same settings.
+with_replicates <- function(bandit, frame) {
+  config <- bandit$config
+  ours <- function(names) beside(names, given_names(config))
+  groups <- match(frame$id, unique(frame$id))
+  first <- which(!duplicated(groups))
+  several <- of_form(config, "several")
+  values <- if (several) outcome_names(config) else "reward"
+  values <- values[vapply(values, function(name) is_number(frame[[name]]), NA)]
+  for (name in setdiff(names(frame), c("id", values))) {
+    other <- which(!(frame[[name]] == frame[[name]][first][groups]) %in% c(TRUE, NA))
+    if (length(other)) {
+      stop_argument("id", sprintf("rows of query %g with different values of `%s`", frame$id[other[1]], name),
+                    "rows with the settings of their query", try = "`$add()` for what was evaluated elsewhere")
+    }
+  }
+  out <- frame[first, , drop = FALSE]
+  for (name in values) {
+    each <- lapply(unname(split(frame[[name]], groups)), function(x) x[!is.na(x)])
+    count <- lengths(each)
+    out[[name]] <- vapply(each, function(x) if (length(x)) mean(x) else NA_real_, 0)
+    columns <- ours(paste0(if (several) paste0(name, "_"), c("size", "spread")))
+    out[[columns[1]]] <- ifelse(count > 1, count, NA)
+    out[[columns[2]]] <- ifelse(count > 1, vapply(each, function(x) sum((x - mean(x))^2), 0), NA)
+  }
+  out
+}
+
+# The values of a single outcome that are given by its name.
+plain_reward <- function(config, reward, count) {
+  by_name <- is.list(reward) || length(reward) == 1 && !is.null(names(reward))
+  if (is.null(config$outcomes) || !by_name) return(reward)
+  outcome_values(config, reward, count)[, 1]
 }
 
 same_numbers <- function(a, b) (is.na(a) & is.na(b)) | (a == b) %in% TRUE
 
-rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
+# The columns of a table of results, together with what was given beside it.
+rewards_of_frame <- function(bandit, data, given) {
   check_data_frame(data, "id")
   ours <- function(names) beside(names, given_names(bandit$config))
   g <- ours(constraint_names(bandit$config, "g"))
-  if (!is.null(reward)) {
+  if (!is.null(given$reward)) {
     if (!is.null(data$reward)) stop_unused("reward", "the data.frame has a column `reward`")
-    if ("id" %in% names(data)) data$reward <- check_rewards(reward, nrow(data))
+    if ("id" %in% names(data)) data$reward <- check_rewards(given$reward, nrow(data))
   }
-  wanted <- c("id", "reward", if (is.null(constraints)) g)
+  wanted <- c("id", "reward", if (is.null(given$constraints)) g)
   if (!all(wanted %in% names(data))) {
     stop_argument("id", lacking_columns(data, wanted),
-                  paste("ids, or a data.frame with columns", paste(wanted, collapse = ", ")))
+                  paste("ids, or a data.frame with columns", paste(wanted, collapse = ", ")),
+                  try = if (!"id" %in% names(data)) "`$add(x = , reward = )` for points that were not suggested")
   }
-  list(id = data$id, reward = data$reward,
-       constraints = if (is.null(constraints) && length(g)) unname(as.matrix(data[g])) else constraints,
-       noise_var = if (is.null(noise_var)) data[[ours("noise_var")]] else noise_var)
+  if (is.null(given$constraints) && length(g)) given$constraints <- unname(as.matrix(data[g]))
+  beside <- c("noise_var", "size", "sd", "spread")
+  columns <- stats::setNames(lapply(beside, function(name) or_else(given[[name]], data[[ours(name)]])), beside)
+  c(list(id = data$id, reward = data$reward, constraints = given$constraints), columns)
 }
 
 # ---- settings rounded by hand ---------------------------------------------------
@@ -193,7 +275,7 @@ check_status <- function(bandit, id, allowed, words) {
 }
 
 check_no_size_here <- function(size) {
-  if (!is.null(size)) stop_unused("size", "it is for rewards that are counts or for results of several trials")
+  if (!is.null(size)) stop_unused("size", "it is for rewards that are counts or means of several readings")
 }
 
 give_core <- function(bandit, points, contexts, reward, constraints, time, beside) {

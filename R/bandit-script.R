@@ -328,9 +328,9 @@ script_row <- function(bandit, choice, contexts) {
 script_record <- function(bandit, kind, id, reward, constraints, time, beside, reason = NULL) {
   amends <- rule_of(bandit)$amends
   if (kind == "amend" && !is.null(amends)) stop_state("Cannot correct a reward: ", amends, ".", argument = "id")
-  events <- with_reason(script_events(bandit, kind, id, reward, constraints, time, beside), reason)
+  events <- with_text(bandit, script_events(bandit, kind, id, reward, constraints, time, beside), reason)
   script_commit(bandit, NULL, events, stale = kind == "amend",
-               fields = if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason)))
+               fields = c(noted_fields(bandit), if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason))))
 }
 
 # `points`: in the format of find_points().
@@ -342,6 +342,7 @@ script_give <- function(bandit, points, contexts, reward, constraints, time, bes
                  script_events(draft, "given", table_size(draft$queries) + 1L, reward[k],
                                constraints[k, , drop = FALSE], time, lapply(beside, `[`, k)))
   })
+  if (!is.null(bandit$.noted)) bandit$notes <- noted_fields(bandit)$notes
 }
 
 # The recommended point in the log's format.

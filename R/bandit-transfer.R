@@ -104,7 +104,7 @@ least_alone <- 5
 # ---- arguments --------------------------------------------------------------------------------
 
 # A list of campaigns, each with `inputs` (in the kernel's format) and `reward`.
-check_transfer <- function(transfer, domain, contexts = character()) {
+check_transfer <- function(transfer, domain, contexts = character(), reward = "reward") {
   if (is.null(transfer)) return(NULL)
   allowed <- "a named list of data.frames, one for each earlier campaign"
   if (!is.list(transfer) || is.data.frame(transfer) || !length(transfer) || is.null(names(transfer))) {
@@ -117,27 +117,22 @@ check_transfer <- function(transfer, domain, contexts = character()) {
   }
   if (length(transfer) > 20) stop_argument("transfer", sprintf("%d campaigns", length(transfer)), "at most 20")
   stats::setNames(lapply(names, function(name) {
-    read_campaign(transfer[[name]], domain, contexts, paste0("transfer$", name))
+    read_campaign(transfer[[name]], domain, contexts, paste0("transfer$", name), reward)
   }), names)
 }
 
 # Rows may lie outside of the space; those without a reward are left out.
-read_campaign <- function(data, domain, contexts, arg) {
-  wanted <- c(domain$names, contexts, "reward")
-  allowed <- paste("a data.frame with columns", paste(wanted, collapse = ", "))
-  if (is.data.frame(data)) check_data_frame(data, arg)
-  if (!is.data.frame(data) || !all(wanted %in% names(data))) stop_argument(arg, lacking_columns(data, wanted), allowed)
-  ours <- own_columns(data, c(names_in_domain(domain), contexts))
-  invalid <- setdiff(names(ours), c("reward", "status", if (is_history(ours)) columns_of_history(ours)))
-  if (length(invalid)) stop_argument(arg, sprintf("one with a column %s", dQuote(invalid[1], FALSE)), allowed)
-  reward <- check_numbers(if (all(is.na(data$reward))) as.double(data$reward) else data$reward, arg, na = TRUE)
-  known <- !is.na(reward)
+read_campaign <- function(data, domain, contexts, arg, name = "reward") {
+  sheet <- read_sheet(data, domain, contexts, name, arg)
+  known <- !is.na(sheet$values[, 1]) & !sheet$status %in% "failed"
   if (!any(known)) stop_argument(arg, "one without observed rewards", "a campaign with results")
-  data <- data[known, , drop = FALSE]
-  inputs <- inputs_anywhere(domain, data[domain$names], arg)
-  if (length(contexts)) inputs <- cbind(inputs, check_points(data[contexts], contexts, arg))
+  data <- sheet$frame[known, , drop = FALSE]
+  inputs <- with_row_numbers(sheet$rows[known], {
+    x <- inputs_anywhere(domain, data[domain$names], arg)
+    if (length(contexts)) cbind(x, check_points(data[contexts], contexts, arg)) else x
+  })
   colnames(inputs) <- c(model_names(domain), contexts)
-  list(inputs = inputs, reward = reward[known])
+  list(inputs = inputs, reward = sheet$values[known, 1])
 }
 
 check_transfer_alone <- function(transfer, others) {

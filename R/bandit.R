@@ -163,15 +163,18 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   (finite domains, rows of products) and the inputs. `n > 1` is the same as `n` calls with nothing observed between
 #'   them. `arms` and `fixed` restrict the choice, see [bandit-queries].
 #' * `$observe()` records rewards of earlier queries by their `id`, in any order and at any time. One call takes
-#'   vectors, or a data.frame with columns `id` and `reward`. `noise_var` is the noise variance of these rewards if it
-#'   is not the bandit's (one number, or one each). Repeating the same value has no effect; a different value is an
-#'   error.
-#' * `$observe(7, c(60, 62))`, one `id` and several rewards, records replicates of one query. They count as their mean
-#'   with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their number. Refits also use their spread. For
-#'   further replicates see `$amend()`.
+#'   vectors, or a data.frame with columns `id` and `reward`. Repeating the same value has no effect; a different value
+#'   is an error.
+#' * `$observe(7, c(60, 62))`, one `id` and several rewards, records replicates of one query, and so do several rows
+#'   with this `id`. They count as their mean with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their
+#'   number. Refits also use their spread. For further replicates see `$amend()`.
 #' * `$add()` adds data that the bandit did not suggest, by inputs `x` or by `arm`. An added point takes the next id,
 #'   counts as a round, and has the action `"given"`. Without `reward` it is pending: somebody else is evaluating it.
+#'   Results may be from outside the space, see [earlier-experiments].
 #' * `$amend()` replaces an observed reward, or all replicates of one `id`: `$amend(7, c(60, 62, 61))`.
+#' * Arguments of `$observe()`, `$add()` and `$amend()`, one value or one each: `sd` is the error bar of these rewards if
+#'   it is not the bandit's noise, and `noise_var` its square. `size` is the number of readings of which a reward is the
+#'   mean; `sd` and `noise_var` are then those of one reading. `note` is text that `$history()` returns.
 #' * `$withdraw()` and `$fail()` end pending queries that will have no reward. The queries keep their ids, and are
 #'   otherwise as if they had not been made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one
 #'   string that is stored with them. With several outcomes, `outcome` names those to end. `$observe()` still accepts a
@@ -238,7 +241,8 @@ NULL
 #' * `status`: `"pending"`, `"observed"`, `"lost"` (the reward came too late, see [pending_censor()]), `"withdrawn"` or
 #'   `"failed"`. With several [outcomes] also `"partial"`, until all values are observed.
 #' * if any was given: `noise_var` (of several outcomes `NAME_noise_var`); `size` and `spread` of replicates (their
-#'   number, and their sum of squares about the mean); `reason`.
+#'   number, and their sum of squares about the mean); `reason`; `note` and the other columns that were reported with
+#'   results.
 #' * if choices are randomised over arms: `propensity`, the probability of the choice when it was made. It is computed
 #'   by formula for uniform choices and for choices without randomness, else `NA`.
 #'
@@ -290,8 +294,8 @@ NULL
 #'   depend on \eqn{f} only through rewards.
 #'
 #' @section Rounded settings and data frames: Next to `id` and `reward`, the columns `g1`, `g2`, ... (constraints) and
-#' `noise_var` are used if present. Inputs, arms and contexts must be those of the queries, within 1e-8 of an input's
-#' range. Other columns, and `NA`, are ignored.
+#' `noise_var` (or `sd`, `size`) are used if present. Inputs, arms and contexts must be those of the queries, within 1e-8
+#' of an input's range. `NA` is ignored. Other columns are kept, see [bandit-history].
 #'
 #' Numbers of a box or a search space may have been rounded by hand, by at most 5% of an input's range on its own scale.
 #' The reward is then recorded at the settings that were used, as a new row, and its query is withdrawn; a message says

@@ -105,8 +105,10 @@ is_minimising <- function(config) output_sign(config) < 0
 
 outcome_count <- function(config) max(1L, length(config$outcomes))
 
-# The names of a query's outcomes; "reward" by default.
-outcome_names <- function(config) if (is.null(config$outcomes)) "reward" else names(config$outcomes)
+# The names of a query's outcomes; of a single one the name that the user gave, by default "reward".
+outcome_names <- function(config) {
+  if (is.null(config$outcomes)) or_else(config$reward_name, "reward") else names(config$outcomes)
+}
 
 # The names of columns with a value for each outcome: `what` alone if there is one reward.
 columns_for_outcomes <- function(config, what) {

@@ -33,6 +33,10 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
     stop_argument("upper", "so far from `lower` that their difference overflows", "less than 1.7e308 above `lower`")
   }
   names <- check_input_names(names, d, "names")
+  if (any(narrow <- upper - lower < least_range)) {
+    stop_argument("upper", sprintf("%g of input `%s`, so near its `lower`", upper[narrow][1], names[narrow][1]),
+                  sprintf("at least %g above `lower`", least_range), try = "other units of this input")
+  }
   integer <- which_inputs(integer, names, "integer")
   log <- which_inputs(log, names, "log")
   if (any(lower[log] <= 0)) {
@@ -45,6 +49,8 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
   }
   new_box(names, lower, upper, integer, log)
 }
+
+least_range <- 1e-140
 
 # A box from checked arguments.
 new_box <- function(names, lower, upper, integer, log) {

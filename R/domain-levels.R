@@ -81,7 +81,8 @@ named_columns <- function(x, names, arg) {
 read_column <- function(param, column, name, arg) {
   if (is.logical(column) && all(is.na(column))) return(rep(NA_real_, length(column)))
   refuse <- function(bad, allowed) {
-    if (any(bad)) stop_argument(arg, sprintf("%s = %s", name, describe(column[bad][[1]])), allowed)
+    if (any(bad)) stop_argument(arg, paste0(sprintf("%s = %s", name, describe(column[bad][[1]])),
+                                            in_row(which(bad)[1], length(bad))), allowed)
   }
   known <- !is.na(column)
   if (identical(param$type, "logical")) {

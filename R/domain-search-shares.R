@@ -218,41 +218,84 @@ share_slack <- function(domain) {
   slack
 }
 
-# Checks sums and the number of shares above 0, with errors about `arg`. (A bound rounded to fifteen digits counts as
-# the bound.)
-check_share_sums <- function(domain, codes, arg, bounded = TRUE) {
+# Checks sums, bounds and the number of shares above 0, with errors about `arg`. (A bound rounded to fifteen digits
+# counts as the bound.)
+check_share_sums <- function(domain, codes, arg) {
   for (one in domain$shares) {
     at <- share_columns(domain, one)
     x <- codes[, at, drop = FALSE]
     close <- rounding_of_sum(one)
-    said <- function(i) paste(one$names, "=", exact_words(unname(x[i, ])), collapse = ", ")
     if (is_counted(one)) {
-      many <- if (bounded) which(rowSums(x > rep(one$origins, each = nrow(x))) > one$most)
-      if (length(many)) stop_argument(arg, said(many[1]), paste("points with", shown_conditions(one$counted)))
+      many <- which(rowSums(x > rep(one$origins, each = nrow(x))) > one$most)
+      if (length(many)) {
+        stop_argument(arg, share_words(one, x[many[1], ]), paste("points with", shown_conditions(one$counted)))
+      }
       next
     }
-    sums <- rowSums(parts_of_inputs(one, x))
-    off <- which(is.na(sums) | abs(sums - one$total) > close)
-    wanted <- if (is_equality(one)) paste("points with", one$equality) else sprintf("shares whose sum is %g", one$total)
-    if (length(off)) stop_argument(arg, said(off[1]), wanted)
+    off <- which(!(abs(excess_of_sum(one, x)) <= close))
+    if (length(off)) stop_share_sum(one, x[off[1], ], arg)
     # (Its inputs have bounds, which are checked as for others.)
     if (is_equality(one)) next
-    if (!bounded) {
-      negative <- which(rowSums(x < -close) > 0)
-      if (length(negative)) stop_argument(arg, said(negative[1]), "shares >= 0")
-      next
-    }
     limited <- !is.null(one$most)
     low <- rep(one$lower, each = nrow(x))
     high <- rep(one$upper, each = nrow(x))
     absent <- limited & x == 0
     wrong <- which(rowSums(!absent & (x < low - close | x > high + close)) > 0)
-    if (length(wrong)) stop_argument(arg, said(wrong[1]), "shares within their bounds")
+    if (length(wrong)) stop_argument(arg, share_words(one, x[wrong[1], ]), "shares within their bounds")
     many <- if (limited) which(rowSums(x > 0) > one$most)
-    if (length(many)) stop_argument(arg, said(many[1]), sprintf("at most %d shares above 0", one$most))
+    if (length(many)) stop_argument(arg, share_words(one, x[many[1], ]), sprintf("at most %d shares above 0", one$most))
     codes[, at] <- pmin(pmax(x, pmin(low, domain$box$lower[rep(at, each = nrow(x))])), high)
   }
   codes
+}
+
+excess_of_sum <- function(one, x) rowSums(parts_of_inputs(one, x)) - one$total
+
+share_words <- function(one, x) paste(one$names, "=", exact_words(unname(x)), collapse = ", ")
+
+stop_share_sum <- function(one, x, arg, row = "") {
+  stop_argument(arg, paste0(share_words(one, x), row), if (is_equality(one)) paste("points with", one$equality)
+                                          else sprintf("shares whose sum is %g", one$total))
+}
+
+# Reported shares may be rounded: sums within half a percent are scaled to the total, and a message says so. Other sums
+# are errors, as are negative shares.
+whole_shares <- function(domain, codes, arg) {
+  for (one in domain$shares) {
+    if (is_counted(one)) next
+    at <- share_columns(domain, one)
+    x <- codes[, at, drop = FALSE]
+    off <- abs(excess_of_sum(one, x))
+    rounded <- which(off > rounding_of_sum(one) & off <= most_rounding * size_of_sum(one))
+    bad <- setdiff(which(!(off <= rounding_of_sum(one))), rounded)
+    if (length(bad)) stop_share_sum(one, x[bad[1], ], arg, in_row(bad[1], nrow(x)))
+    if (!is_equality(one)) {
+      negative <- which(rowSums(x < -rounding_of_sum(one)) > 0)
+      if (length(negative)) stop_argument(arg, share_words(one, x[negative[1], ]), "shares >= 0")
+    }
+    if (length(rounded) == 0) next
+    codes[rounded, at] <- scaled_to_sum(one, x[rounded, , drop = FALSE], domain$box, at)
+    tell("rounded", rows_in_message(arg, rounded, nrow(codes)),
+         if (is_equality(one)) sprintf(" satisfies %s up to rounding", one$equality)
+         else sprintf(" has shares with the sum %s", exact_words(signif(sum(x[rounded[1], ]), 6))),
+         ". The values were scaled to ", if (is_equality(one)) "satisfy it" else format(one$total), ".")
+  }
+  codes
+}
+
+# The largest error of a sum that counts as rounding.
+most_rounding <- 0.005
+
+size_of_sum <- function(one) max(one$total, if (is_equality(one)) abs(one$factors * one$origins))
+
+# (Values that scaling moves beyond their bounds are replaced by the nearest feasible ones, if there are any.)
+scaled_to_sum <- function(one, x, box, at) {
+  parts <- parts_of_inputs(one, x)
+  scaled <- inputs_of_parts(one, parts * (one$total / rowSums(parts)))
+  beyond <- function(x) rowSums(x < rep(box$lower[at], each = nrow(x)) | x > rep(box$upper[at], each = nrow(x))) > 0
+  moved <- which(beyond(scaled) & !beyond(x))
+  if (length(moved)) scaled[moved, ] <- core(cpp_shares(core_shares(one), unname(x[moved, , drop = FALSE]), FALSE))
+  scaled
 }
 
 # ---- equalities that are shares --------------------------------------------------------

@@ -412,20 +412,17 @@ inputs_anywhere.search_domain <- function(domain, x, arg) {
   model_of_codes(domain, codes)
 }
 
-# Levels must be those of the space, inputs must exist by their conditions, and shares must add up. `where` is checked
-# only for points within the bounds.
+# Levels must be those of the space, inputs must exist by their conditions, and shares must add up (see whole_shares()).
+# Points may be beyond the bounds, and violate `where`.
 #' @export
 points_anywhere.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm", "a search space has no arms. If it is a reward, use `reward = `")
-  x <- read_inputs(domain, x, arg)
-  codes <- read_codes(domain, x, arg)
-  outside <- is_beyond_box(domain$box, codes, share_slack(domain))
-  inputs <- matrix(0, nrow(codes), length(model_names(domain)))
-  if (any(!outside)) inputs[!outside, ] <- find_points(domain, x[!outside, , drop = FALSE], arg = arg)$inputs
-  if (any(outside)) {
-    check_share_sums(domain, codes[outside, , drop = FALSE], arg, bounded = FALSE)
-    inputs[outside, ] <- inputs_anywhere(domain, x[outside, , drop = FALSE], arg)
-  }
+  x <- typed_columns(domain, whole_shares(domain, read_codes(domain, x, arg), arg))
+  inputs <- inputs_anywhere(domain, cpp_frame(x), arg)
+  codes <- read_codes(domain, cpp_frame(x), arg)
+  inside <- !is_beyond_box(domain$box, codes, share_slack(domain))
+  codes[inside, ] <- within_bounds(domain$box, codes[inside, , drop = FALSE], arg)
+  inputs[inside, ] <- model_of_codes(domain, codes[inside, , drop = FALSE])
   unnumbered(inputs)
 }
 
@@ -444,7 +441,24 @@ data_ranges.search_domain <- function(domain) {
 }
 
 #' @export
-lies_outside.search_domain <- function(domain, points) beyond_ranges(domain, points)
+lies_outside.search_domain <- function(domain, points) {
+  beyond_ranges(domain, points) | breaks_rules(domain, points$inputs)
+}
+
+# By the core's rule: MixedSpace::holds(). (Points may violate a constraint by rounding.)
+breaks_rules <- function(domain, inputs) {
+  codes <- from_model_inputs(domain, inputs)
+  broken <- rep(FALSE, nrow(inputs))
+  if (!is.null(domain$where)) {
+    broken <- rowSums(constraint_excess(search_rules(domain), codes) > rounding_of_rules) > 0
+  }
+  for (one in domain$shares) {
+    broken <- broken | !within_set(one, parts_of_inputs(one, codes[, share_columns(domain, one), drop = FALSE]))
+  }
+  broken
+}
+
+rounding_of_rules <- 1e-9
 
 #' @export
 find_points.search_domain <- function(domain, x, arm = NULL, arg = "x") {
@@ -520,11 +534,11 @@ check_existence <- function(rules, codes, arg) {
   when <- domain$params[[name]]$when
   if (is.na(codes[wrong[1, , drop = FALSE]])) {
     condition <- if (is.null(when)) "" else paste(" where", shown_conditions(when))
-    stop_argument(arg, sprintf("%s = NA", name), sprintf("a value of %s%s", name, condition))
+    stop_argument(arg, paste0(name, " = NA", in_row(wrong[1, 1], nrow(codes))), sprintf("a value of %s%s", name, condition))
   }
   value <- typed_columns(domain, codes[wrong[1, 1], , drop = FALSE])[[name]]
-  stop_argument(arg, sprintf("%s = %s at a point without this input", name, as.character(value)),
-                sprintf("NA in %s unless %s", name, when))
+  stop_argument(arg, sprintf("%s = %s at a point without this input%s", name, as.character(value),
+                             in_row(wrong[1, 1], nrow(codes))), sprintf("NA in %s unless %s", name, when))
 }
 
 #' @export

@@ -107,6 +107,23 @@ warn_outside_theorem <- function(theorem, needs, given) {
 #' @param call the call to report.
 #' @return Does not return.
 #' @noRd
+# A message of class gpbandits_KIND.
+tell <- function(kind, ...) {
+  message(structure(class = c(paste0("gpbandits_", kind), "gpbandits_message", "message", "condition"),
+                    list(message = paste0(..., "\n"), call = NULL)))
+}
+
+# " in row 3" of several rows.
+in_row <- function(row, count) if (count > 1) sprintf(" in row %d", row) else ""
+
+# "Row 3 of `data`", "Rows 3, 7 and 5 more of `data`", or "`x`" if it has one row.
+rows_in_message <- function(arg, rows, count) {
+  if (count == 1) return(sprintf("`%s`", arg))
+  shown <- utils::head(rows, 5)
+  sprintf("Row%s %s%s of `%s`", if (length(rows) > 1) "s" else "", paste(shown, collapse = ", "),
+          if (length(rows) > 5) sprintf(" and %d more", length(rows) - 5L) else "", arg)
+}
+
 stop_argument <- function(argument, given, allowed, call = user_call(), try = NULL) {
   stop_gpbandits("argument", sprintf("`%s` must be %s, not %s.", argument, allowed, given), try_words(try),
                  argument = argument, call = call, given = given, allowed = allowed)

@@ -184,15 +184,15 @@ is_limited <- function(outcome) trait(outcome, "lower") > -Inf || trait(outcome,
 
 # ---- limits in a formula ---------------------------------------------------------------
 
-# `~ impurity <= 2 & ph >= 5`: the outcomes named in a formula, and one objective called `reward`.
-outcomes_of_limits <- function(limits, direction = "maximize") {
+# `~ impurity <= 2 & ph >= 5`: the outcomes named in a formula, and one objective with the name `reward`.
+outcomes_of_limits <- function(limits, direction = "maximize", reward = "reward") {
   if (!inherits(limits, "formula") || length(limits) != 2) {
     stop_argument("limits", describe(limits), "a one-sided formula such as ~ impurity <= 2 & ph >= 5")
   }
   home <- environment(limits)
   found <- lapply(conjuncts(limits[[2]]), limit_of, home = if (is.environment(home)) home else globalenv())
   names <- vapply(found, `[[`, "", "name")
-  outcomes <- list(reward = if (direction == "minimize") to_minimize() else to_maximize())
+  outcomes <- stats::setNames(list(if (direction == "minimize") to_minimize() else to_maximize()), reward)
   for (name in unique(names)) {
     of_name <- found[names == name]
     lower <- max(vapply(of_name, `[[`, 0, "lower"))
@@ -228,10 +228,21 @@ limit_of <- function(expression, home) {
 is_value_there <- function(name, home) is_number(get0(as.character(name), envir = home, mode = "numeric"))
 
 # The outcomes given by one of two arguments; NULL if neither is given.
-given_outcomes <- function(outcomes, limits, direction = "maximize") {
+given_outcomes <- function(outcomes, limits, direction = "maximize", reward = "reward") {
   if (is.null(limits)) return(outcomes)
   if (!is.null(outcomes)) stop_unused("limits", "`outcomes` is given too. Use `at_most()` and `at_least()` there")
-  outcomes_of_limits(limits, direction)
+  outcomes_of_limits(limits, direction, reward)
+}
+
+# The name of a single outcome, from the argument `reward`; NULL for "reward".
+check_reward_name <- function(reward, domain, contexts, outcomes) {
+  if (is.null(reward)) return(NULL)
+  if (is_text(reward) && length(reward) == 1 && !is.na(reward) && nzchar(reward)) reward <- enc2utf8(reward)
+  else stop_argument("reward", describe(reward), "the name of the outcome, such as \"Yield (%)\"")
+  if (!is.null(outcomes)) stop_unused("reward", "`outcomes` has the name of each outcome")
+  taker <- name_taken_by(reward, list(domain = domain, context_names = contexts))
+  if (!is.null(taker)) stop_argument("reward", sprintf("%s, which is %s", dQuote(reward, FALSE), taker), "another name")
+  if (reward != "reward") reward
 }
 
 # ---- settings --------------------------------------------------------------------------
@@ -328,7 +339,7 @@ outcome_outputs <- function(outcome, config) {
 }
 
 outcome_roles <- function(config) {
-  if (is.null(config$outcomes)) list(reward = to_maximize()) else lapply(config$outcomes, `[[`, "role")
+  if (is.null(config$outcomes)) stats::setNames(list(to_maximize()), outcome_names(config)) else lapply(config$outcomes, `[[`, "role")
 }
 
 has_limits <- function(config) any(vapply(outcome_roles(config), is_limited, NA))

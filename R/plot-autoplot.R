@@ -185,8 +185,9 @@ autoplot.bandit_maximum <- function(object, type = c("progress", "slices", "map"
 
 ggplot_rewards <- function(object, plot_data, type) {
   data <- plot_data[[type]]
-  shown <- worthwhile_range(object$history$reward, object$direction)
-  switch(type, progress = ggplot_progress(data, object$direction, shown), importance = ggplot_importance(data),
+  shown <- worthwhile_range(history_of(object)$reward, object$direction)
+  label <- objectives(object$bandit$config)[1]
+  switch(type, progress = ggplot_progress(data, object$direction, shown, label), importance = ggplot_importance(data),
          ggplot_searched(object, data, type, shown))
 }
 
@@ -197,11 +198,11 @@ ggplot_searched <- function(found, data, type, shown) {
                log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
   if (type == "dependence") {
     plot_data$through <- NULL
-    return(ggplot_slices(plot_data) + ggplot2::labs(y = dependence_label()) +
+    return(ggplot_slices(plot_data) + ggplot2::labs(y = dependence_label(objectives(found$bandit$config)[1])) +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
   if (type == "slices") {
-    return(ggplot_slices(plot_data) + ggplot2::labs(y = "expected reward") +
+    return(ggplot_slices(plot_data) + ggplot2::labs(y = paste("expected", objectives(found$bandit$config)[1])) +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
   contours <- is.null(unlist(plot_data$levels[plot_data$pair])) && !is_flat(own_columns(data, plot_data$pair)$sd)
@@ -209,7 +210,7 @@ ggplot_searched <- function(found, data, type, shown) {
     ggplot2::labs(subtitle = if (contours) "contours: posterior sd")
 }
 
-ggplot_progress <- function(data, direction, shown) {
+ggplot_progress <- function(data, direction, shown, label) {
   points <- progress_points(data, direction, shown)
   kinds <- c("reward", "beyond the axis", "stopped", "at a lower fidelity", "failed")
   known <- !is.na(data$best)
@@ -224,7 +225,7 @@ ggplot_progress <- function(data, direction, shown) {
     ggplot2::scale_linetype_manual(NULL, values = c("best so far" = "solid")) +
     ggplot2::scale_colour_manual(NULL, values = colours, breaks = kinds) +
     ggplot2::scale_shape_manual(NULL, values = stats::setNames(c(16, 1, 6, 2, 4), kinds), breaks = kinds) +
-    ggplot2::labs(x = "evaluation", y = "reward")
+    ggplot2::labs(x = "evaluation", y = label)
 }
 
 ggplot_importance <- function(data) {

@@ -89,7 +89,7 @@ plot_data_type <- function(config, type) {
 # the query, that is, if no restart followed it.
 plot_data_queries <- function(bandit, context) {
   history <- bandit$history()
-  own <- own_columns(history, given_names(bandit$config))
+  own <- own_columns(with_reward_column(history, bandit$config), given_names(bandit$config))
   if (of_form(bandit$config, "several")) own$reward <- history[[objectives(bandit$config)[1]]]
   own$current <- own$segment == bandit_facts(bandit)$segment
   here <- if (is.null(context) || !nrow(history)) seq_len(nrow(history))

@@ -128,7 +128,8 @@ plot_data_of_rewards <- function(found, type, inputs, width, resolution) {
   if (wants("progress")) {
     frame <- as.data.frame(found)
     plot_data$progress <- data.frame(evaluation = seq_len(nrow(frame)),
-                                own_columns(frame, names)[c("reward", "best", "status")])
+                                own_columns(with_reward_column(frame, found$bandit$config), names)[c("reward", "best",
+                                                                                                      "status")])
   }
   if (has_matrix(found$bandit$config$kernel)) return(plot_data)
   if (length(names) > 1) {
@@ -162,15 +163,16 @@ draw_maximum <- function(found, plot_data) of_form(found$bandit$config, "draw_ma
 
 draw_maximum_of_rewards <- function(found, plot_data) {
   domain <- found$bandit$config$domain
+  label <- objectives(found$bandit$config)[1]
   through <- recommended_point(found$bandit, context_of(found))
-  shown <- worthwhile_range(found$history$reward, found$direction)
-  if (!is.null(plot_data$progress)) draw_progress(plot_data$progress, found$direction, shown)
+  shown <- worthwhile_range(history_of(found)$reward, found$direction)
+  if (!is.null(plot_data$progress)) draw_progress(plot_data$progress, found$direction, shown, label)
   if (!is.null(plot_data$importance)) draw_importance(plot_data$importance)
   if (!is.null(plot_data$slices)) {
-    draw_slices(plot_data$slices, through, domain, "expected reward", slices_range(plot_data$slices, shown))
+    draw_slices(plot_data$slices, through, domain, paste("expected", label), slices_range(plot_data$slices, shown))
   }
   if (!is.null(plot_data$dependence)) {
-    draw_slices(plot_data$dependence, NULL, domain, dependence_label(), slices_range(plot_data$dependence, shown))
+    draw_slices(plot_data$dependence, NULL, domain, dependence_label(label), slices_range(plot_data$dependence, shown))
   }
   if (!is.null(plot_data$map)) {
     pair <- names(plot_data$map)[1:2]
@@ -210,8 +212,8 @@ progress_points <- function(data, direction, shown) {
 
 clamped_known <- function(x, range) ifelse(is.na(x), NA, pmin(pmax(x, range[1]), range[2]))
 
-draw_progress <- function(data, direction, ylim) {
-  frame <- list(log = "", legend = TRUE, xlab = "evaluation", ylab = "reward", main = NULL, xlim = NULL, ylim = NULL)
+draw_progress <- function(data, direction, ylim, label) {
+  frame <- list(log = "", legend = TRUE, xlab = "evaluation", ylab = label, main = NULL, xlim = NULL, ylim = NULL)
   points <- progress_points(data, direction, ylim)
   key <- rbind(key_entry("best so far", mark$mean, lty = 1, lwd = 2),
                key_entry("reward", mark$seen, pch = 16, size = 0.8),

@@ -499,10 +499,15 @@ with_extras <- function(problem, extras) {
 }
 
 check_rewards <- function(reward, count) {
-  if (is_number(reward) && length(reward) == count && anyNA(reward)) {
-    stop_argument("reward", describe(reward),
-                  if (count == 1) "a finite number" else sprintf("%g finite numbers", count),
-                  try = "`$fail(id)` for a failed evaluation, and leave out ids without a reward")
+  if (is.logical(reward) && !is.object(reward) && length(reward) && all(is.na(reward))) reward <- as.double(reward)
+  if (is_number(reward) && length(reward) == 1 && count > 1) {
+    stop_argument("reward", sprintf("one number for %d ids", as.integer(count)), "a number for each id")
+  }
+  bad <- if (is_number(reward) && length(reward) == count) reward[!(abs(reward) <= largest_number)]
+  if (length(bad)) {
+    stop_argument("reward", describe(unname(bad[1])), if (count == 1) "a finite number" else sprintf("%g finite numbers", count),
+                  try = if (is.finite(bad[1])) NULL else if (count == 1) "`$fail(id)` for an experiment without a result"
+                        else "`$fail(id)` for a failed evaluation, and leave out ids without a reward")
   }
   check_numbers(reward, "reward", lengths = count, lower = -largest_number, upper = largest_number)
 }

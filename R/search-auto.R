@@ -20,8 +20,9 @@
 #' (acquisition function) selects the points.
 #'
 #' @inheritParams maximize_bandit
-#' @param data earlier experiments, a data.frame with a column per input (and context) and `reward`, in the order of
-#'   their ids. `NULL`, the default: none. See [earlier-experiments].
+#' @param data earlier experiments, a data.frame (such as a spreadsheet) with a column per input (and context) and
+#'   `reward`, in the order of their ids. Further columns are kept. `NULL`, the default: none. See
+#'   [earlier-experiments].
 #' @param ... further arguments of [gp_bandit()].
 #' @param n_initial number of points of the initial design, an integer >= 0; each row of `data` replaces one. `NULL`:
 #'   `max(4, 5 * inputs)`, or `2 * inputs` from 15 inputs on. With `transfer` 3, and more if earlier
@@ -38,6 +39,8 @@
 #' @param control [search_control()], of which `pending` and `trust` have an effect. By default pending points
 #'   reduce the variance (hallucination), and functions cannot be written to a journal.
 #' @param journal,store as in [gp_bandit()]; `NULL`, the default: none.
+#' @param reward the name of the outcome, such as `"Yield (%)"`: its column in `data` and in results, and its name on
+#'   plots and pages. `NULL`, the default: `"reward"`.
 #' @param outcomes,limits objectives and outcome constraints, as in [maximize_bandit()]. `data` has a column for each
 #'   outcome instead of `reward`; with `limits`, in addition to it. `NULL`, the default: a single reward.
 #' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
@@ -77,19 +80,19 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
                         initial_design = NULL, model = gp_model(), policy = default_policy(outcomes),
                         failures = c("doubt", "avoid", "forget"), contexts = NULL, outcomes = NULL, limits = NULL,
                         prior_optimum = NULL, transfer = NULL, control = search_control(), journal = NULL,
-                        store = NULL) {
+                        store = NULL, reward = NULL) {
   check_not_moved(...names())
   domain <- as_domain(domain)
   control <- check_control(control, c("pending", "trust"), "auto_bandit()")
   given <- check_contexts(contexts, domain)
   if (!missing(direction)) check_no_direction_beside(outcomes)
-  outcomes <- outcomes_of_search(outcomes, limits, direction)
-  known <- check_experiments(data, domain, unknown = TRUE, contexts = given$names, outcomes = outcomes,
-                         find = points_anywhere)
+  reward <- check_reward_name(reward, domain, given$names, outcomes)
+  outcomes <- outcomes_of_search(outcomes, limits, direction, reward)
+  known <- check_experiments(data, domain, unknown = TRUE, contexts = given$names, outcomes = outcomes, reward = reward)
   prior <- prepared_prior_optimum(prior_optimum, domain)
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, 10)
-  campaigns <- check_transfer(transfer, domain, given$names)
+  campaigns <- check_transfer(transfer, domain, given$names, or_else(reward, "reward"))
   check_transfer_alone(transfer, list(limits = limits, outcomes = outcomes))
   rows <- length(known$failed) - sum(known$outside)
   first <- given_design(initial_design, n_initial, domain)
@@ -102,7 +105,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
                           outcomes = outcomes, transfer = !is.null(transfer),
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
-  check_outside_is_data(inside, known$outside)
+  if (is.null(outcomes)) name_reward(inside, reward)
+  check_outside_is_data(inside, known)
   if (!is.null(campaigns)) start_transfer(inside, campaigns)
   if (count > 0) {
     first <- design_from_prior(domain, count, prior, transfer_first(inside),
@@ -120,31 +124,52 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #'
 #' Argument `data` of [auto_bandit()] contains experiments that were made before, or elsewhere.
 #'
-#' @section Earlier experiments:
+#' @section Columns:
 #' `data` may be a spreadsheet, or the `$history()` of another bandit or of a search.
 #'
-#' * If `reward` is `NA`, the experiment is pending (running). Report its result with `$observe()`.
+#' * **Inputs and contexts**: one column each. A column of numbers may be text, as long as every cell is a number or
+#'   empty. Dates become days since 1970. A cell is empty (`NA` or `""`) only if the input does not exist in that row
+#'   (`when`, see [search_space()]).
+#' * **The outcome**: `reward`, or the column named by the argument `reward` of [auto_bandit()] and [maximize_bandit()],
+#'   such as `reward = "Yield (%)"`. That name is then used in the history, on plots, on the page of a
+#'   [bandit_service()] and in messages. With several [outcomes] it is a column for each.
+#' * **Status**, optional: `status`, with `"ok"`, `"failed"`, `"pending"` or `"withdrawn"`, or the text of a history.
+#' * **Error bars**, optional: `sd` of single results or its square `noise_var`, with `NA` for the estimated noise.
+#'   `size` is the number of readings of which the result is the mean. `sd` is then that of one reading.
+#'   With several outcomes the columns are `NAME_sd`, `NAME_noise_var` and `NAME_size`.
+#' * **Further columns**, such as notes, dates or numbers of runs, are kept. They are columns of `$history()`, also in
+#'   journals, stores, JSON and exported tables. One that is called like a column of the history gets the prefix
+#'   `data.`.
+#'
+#' Names may be those that [read.csv()] makes: `Yield....` for `Yield (%)`. Rows without any input and result are left
+#' out.
+#' @section Status of a row:
+#' * If the result is `NA` or empty, the experiment is pending (running). Report its result with `$observe()`.
+#' * If the result is `NaN`, the experiment failed.
+#' * Rows whose status is `"withdrawn"`, `"failed"`, or begins with `"error"` or `"timed out"` are treated like that,
+#'   whatever their result. A message lists them.
 #' * From a history, pending and failed experiments keep their status. Withdrawn ones are left out.
-#' * Any `data` may have a column `status`. Rows whose status is `"withdrawn"`, `"failed"`, or begins with `"error"` or
-#'   `"timed out"` are treated like that, whatever their reward. A message lists them.
-#' * An optional column `noise_var` has noise variances of single rewards, with `NA` for the bandit's. With several
-#'   outcomes it is `NAME_noise_var`. A history has it if any was given, and also `size` and `spread` of rewards that
-#'   are means of several measurements.
 #' * With several outcomes, a value that is `NA` or has no column is pending. If you add an outcome later, old rows have
 #'   the status `"partial"` until `$observe()` or `$withdraw()` settles the new value. Failed and withdrawn experiments
 #'   have no further values.
+#' @section Results from outside the space:
+#' An experiment that was made is an observation, even if the algorithm could not have chosen it: beyond the bounds of a
+#' box or [search_space()], against `where`, or with more mixture components than `most`. The same holds for `$add()`,
+#' for settings that `$observe()` reports, and for [transfer]. (In a [gp_bandit()] results beyond the bounds are errors,
+#' because its theorems are about the space.) A message lists such rows. They are used by the posterior, by refits and for the scale of the rewards. They do not count for `n_initial`, they are not the
+#' incumbent of expected improvement, and `$best()`, `$front()` and `$suggest()` never return them.
+#'
+#' Mixture components may be rounded, such as 33.3 three times. If their sum is within 0.5% of the total, they are
+#' scaled to it, and a message says so. The same holds for other linear equalities, such as `where = ~ 2 * a + b == 1`.
 #' @section Changing the space:
-#' `auto_bandit(new_space, data = old$history())` continues with other bounds or with an additional input. Rows outside
-#' the new bounds of a box, of a [product_domain()]'s box or of a [search_space()] are kept as observations. This
-#' includes proportions outside their bounds, if they still add up. These rows are used by the posterior, by refits and
-#' for the scale of the rewards. They do not count for `n_initial`, they are not the incumbent of expected improvement,
-#' and `$best()`, `$front()` and `$suggest()` never return them. A message lists them.
+#' `auto_bandit(new_space, data = old$history())` continues with other bounds or with an additional input. For an
+#' additional input, add a column with the value that it had: `cbind(old$history(), stir = 3)`. Columns of inputs that
+#' no longer exist are kept as further columns.
+#' @section Errors:
+#' Messages name the row, the column and the value. These rows are errors:
 #'
-#' For an additional input, add a column with the value that it had: `cbind(old$history(), stir = 3)`. Remove the
-#' columns of inputs that no longer exist. These rows are errors:
-#'
-#' * Levels that the new space does not have, fractions of integers, and numbers <= 0 of a logarithmic input.
-#' * Rows within the bounds that violate `where`, or have more proportions above 0 than `most`.
+#' * Levels that the space does not have, fractions of integers, and numbers <= 0 of a logarithmic input.
+#' * Mixture components whose sum differs from the total by more than 0.5%.
 #' * Rows that are not among the arms of a finite domain or the rows of a product.
 #' * Any row outside the space, if the policy or rewards choose among the points that were evaluated, such as
 #'   [policy_duel()].
@@ -152,8 +177,18 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #' @concept warm start
 #' @concept pending experiments
 #' @concept change bounds
+#' @concept spreadsheet
+#' @concept CSV file
+#' @concept notes
 #' @examples
 #' set.seed(1)
+#' file <- tempfile(fileext = ".csv")
+#' writeLines(c("day,temp,Yield (%),operator", "2026-03-01,50,61,Ann", "2026-03-02,70,,Bo"), file)
+#' b <- auto_bandit(list(temp = c(40, 100)), read.csv(file), reward = "Yield (%)")
+#' b$observe(2, 78, note = "stirred by hand")
+#' b$history()[c("id", "temp", "Yield (%)", "status", "day", "operator", "note")]
+#' unlink(file)
+#'
 #' known <- data.frame(temp = c(50, 70, 90), reward = c(61, 78, 70))
 #' old <- auto_bandit(list(temp = c(40, 100)), data = known)
 #' q <- old$suggest(2)
@@ -206,14 +241,10 @@ NULL
 #' @name recommended-point
 NULL
 
-# (Rules and rewards that compare queries choose among the points that were played.)
-check_outside_is_data <- function(bandit, outside) {
-  if (!any(outside)) return(invisible())
-  if (trait(bandit$config$policy, "scripted") || of_form(bandit$config, "compares")) {
+check_outside_is_data <- function(bandit, known) {
+  outside <- known$outside
+  if (any(outside) && !takes_outside(bandit$config)) {
     stop_argument("data", "one with rows outside the space", "points of the space, for this policy or these rewards")
   }
-  rows <- which(outside)
-  message("`data` outside the search space is used for fitting and never suggested: row ",
-          paste(utils::head(rows, 5), collapse = ", "),
-          if (length(rows) > 5) sprintf(", ... (%d rows)", length(rows)), ".")
+  tell_of_outside(outside, bandit$config$domain, known$x, "data")
 }

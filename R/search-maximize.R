@@ -35,7 +35,7 @@
 #' @param policy the acquisition function, see [policies]. Default: [policy_ei()] with one objective, [policy_ehvi()]
 #'   with two, `policy_hypervolume(width_constant(2))` with more.
 #' @param data earlier experiments, a data.frame with a column per input and `reward` (or one per outcome), optionally
-#'   `status` and `noise_var`, see [search-details]. `NULL`, the default: none.
+#'   `status`, `sd` and further columns, see [earlier-experiments]. `NULL`, the default: none.
 #' @param workers number of simultaneous evaluations, an integer >= 1, or `Inf` for all workers of the future plan. 1,
 #'   the default: evaluations run in this process. See [parallel-search].
 #' @param control [search_control()]: pending rule, time limit and attempts of an evaluation, messages, progress bar.
@@ -62,6 +62,7 @@
 #' * arguments of [gp_bandit()] that `objective` does not have;
 #' * `prior_optimum`: a prior over the location of the optimum, [prior_normal()] or a function that returns log
 #'   densities of points. `NULL`, the default: none;
+#' * `reward`: the name of the outcome in `data`, in results and on plots. `NULL`, the default: `"reward"`;
 #' * `initial_design`: points to be evaluated first, in the form of `domain`'s inputs. They replace the design of
 #'   `n_initial` points. `NULL`, the default: the design is drawn.
 #'
@@ -113,7 +114,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   objective <- as_objective(objective, domain$names, dots$objective)
   prior_optimum <- dots$bandit$prior_optimum
   initial_design <- dots$bandit$initial_design
-  dots$bandit[c("prior_optimum", "initial_design")] <- NULL
+  reward <- dots$bandit[["reward"]]
+  dots$bandit[c("prior_optimum", "initial_design", "reward")] <- NULL
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   timed <- is.finite(time_limit) && is.null(fidelity) && is.null(store)
   if (missing(evaluations)) {
@@ -128,17 +130,18 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_no_race_without_noise(race, model)
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)
-  outcomes <- outcomes_of_search(outcomes, limits, direction)
+  reward <- check_reward_name(reward, domain, character(), outcomes)
+  outcomes <- outcomes_of_search(outcomes, limits, direction, reward)
   check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, prior_optimum, workers, time_limit)
   check_alone_with_fidelity(fidelity, list(initial_design = initial_design, contexts = dots$bandit$contexts))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
-  campaigns <- check_transfer(transfer, domain)
+  campaigns <- check_transfer(transfer, domain, reward = or_else(reward, "reward"))
   check_transfer_alone(transfer, list(limits = limits, outcomes = outcomes, race = race, fidelity = fidelity))
   certain <- if (!is.null(campaigns) && is.null(n_initial)) transfer_design_size + workers - 1 else Inf
   first <- given_design(initial_design, n_initial, domain, settings_within_budget(evaluations, race))
   design <- if (!is.null(first)) user_inputs(domain, first)
             else design_size(n_initial, domain, settings_within_budget(evaluations, race), workers)
-  known <- check_experiments(data, domain, outcomes = outcomes, find = points_anywhere)
+  known <- check_experiments(data, domain, outcomes = outcomes, reward = reward)
   prior <- prepared_prior_optimum(prior_optimum, domain)
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)
@@ -146,7 +149,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, transfer = !is.null(transfer))
   if (!is.null(fidelity)) asked[c("contexts", "context_sides")] <- list(cheaper, stats::setNames(1, cheaper))
   bandit <- do.call("scaled_bandit", c(asked, dots$bandit), quote = TRUE)
-  check_outside_is_data(as.environment(bandit), known$outside)
+  if (is.null(outcomes)) name_reward(as.environment(bandit), reward)
+  check_outside_is_data(as.environment(bandit), known)
   if (!is.null(campaigns)) {
     start_transfer(as.environment(bandit), campaigns)
     if (is.null(first)) design <- transfer_design(as.environment(bandit), design, certain, prior, store)
@@ -221,8 +225,8 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' adds one. At most half of the evaluations are used, but always one for each worker. With `transfer` the design has 3
 #' points, and more if earlier campaigns explain little.
 #' @section Earlier experiments:
-#' Column `noise_var` of `data` has the noise variances of single rewards, with `NA` for the model's. Rows outside the
-#' search space are used for fitting. They are never suggested or recommended. See also [earlier-experiments].
+#' `data` may be a spreadsheet, see [earlier-experiments]. Rows outside the search space are used for fitting. They are
+#' never suggested or recommended.
 #' @section Failed evaluations:
 #' An evaluation fails if it raises an error, or returns `NA` or anything but one finite number. Column `status` of the
 #' history records the failure, and the search avoids the region:

@@ -37,7 +37,7 @@ takes_inputs <- function(objective, names, extra) {
 split_dots <- function(objective, dots, search) {
   given <- or_else(names(dots), rep("", length(dots)))
   theirs <- argument_names(objective)
-  ours <- setdiff(gp_bandit_arguments(), names(moved_arguments()))
+  ours <- c(setdiff(gp_bandit_arguments(), names(moved_arguments())), "reward")
   of_objective <- given %in% setdiff(theirs, "...") | ("..." %in% theirs & nzchar(given) & !given %in% ours)
   unknown <- given[!of_objective & nzchar(given) & !given %in% ours]
   if (length(unknown)) stop_unknown_argument(unknown[1], setdiff(c(search, ours, theirs), "..."))
@@ -48,7 +48,8 @@ split_dots <- function(objective, dots, search) {
 moved_arguments <- function() {
   of <- function(f, form) vapply(names(formals(f)), function(name) sprintf(form, name), "")
   c(of(gp_model, "`model = gp_model(%s = )`"), of(search_control, "`control = search_control(%s = )`"),
-    design = "`n_initial` (a number) or `initial_design` (points)")
+    design = "`n_initial` (a number) or `initial_design` (points)",
+    initial = "`data` (experiments with results) or `n_initial` (a number)")
 }
 
 # `given`: names in `...` that no function has used.

@@ -6,12 +6,14 @@
 # ---- arguments ----------------------------------------------------------------------------
 
 # The outcomes given by `outcomes` or `limits`, with the first objective first; NULL if neither is given.
-outcomes_of_search <- function(outcomes, limits, direction) {
+outcomes_of_search <- function(outcomes, limits, direction, reward = NULL) {
   check_formula_code(limits, "limits")
   if (!is.null(limits)) direction <- check_choice(direction, c("maximize", "minimize"), "direction")
-  outcomes <- given_outcomes(outcomes, limits, direction)
+  outcomes <- given_outcomes(outcomes, limits, direction, or_else(reward, "reward"))
   if (!is.null(outcomes)) check_outcome_list(outcomes)
 }
+
+name_reward <- function(bandit, reward) bandit$config$reward_name <- reward
 
 check_no_direction_beside <- function(outcomes) {
   if (!is.null(outcomes)) {
@@ -37,76 +39,13 @@ check_all_minimised <- function(outcomes) {
 
 # ---- given experiments ---------------------------------------------------------------------
 
-# The same as check_experiments(), but with `values` (a matrix, one column per outcome) instead of `reward`. The logical
-# matrices `under_way` and `broken` have the same form. They are TRUE for values that are pending, and for values that
-# failed while others of the same experiment were observed.
-check_experiments_of_several <- function(data, domain, arg, unknown, contexts, names, find = find_points) {
-  if (is.null(data)) {
-    none <- matrix(0, 0, length(names), dimnames = list(NULL, names))
-    return(list(x = user_inputs(domain, no_points(domain)), values = none, under_way = none > 0, broken = none > 0,
-                failed = logical()))
-  }
-  needs <- c(domain$names, contexts)
-  allowed <- sprintf("a data.frame with columns %s and some of %s", paste(needs, collapse = ", "),
-                     paste(names, collapse = ", "))
-  if (is.data.frame(data)) check_data_frame(data, arg)
-  if (!is.data.frame(data) || !all(needs %in% names(data)) || !any(names %in% names(data))) {
-    stop_argument(arg, describe(data), allowed)
-  }
-  values <- known_values(data, names, arg)
-  given <- c(names_in_domain(domain), contexts)
-  ours <- own_columns(data, given)
-  values[contradicted_by_status(ours, values, arg), ] <- NA
-  nothing <- rowSums(!is.na(values)) == 0
-  invalid <- setdiff(names(ours), c(names, "status", if (unknown) paste0(names, "_noise_var"),
-                                    if (is_history(ours)) columns_of_history(ours)))
-  invalid <- c(invalid, if (!is_history(ours)) intersect(setdiff(given, needs), names(data)))
-  if (length(invalid)) stop_argument(arg, sprintf("one with a column %s", dQuote(invalid[1], FALSE)), allowed)
-  status <- status_column(ours)
-  kept <- !(nothing & status %in% c("withdrawn", "lost", if (!unknown) c("pending", "partial")))
-  data <- data[kept, , drop = FALSE]
-  values <- values[kept, , drop = FALSE]
-  if (nrow(data) == 0) return(check_experiments_of_several(NULL, domain, names = names))
-  x <- read_inputs(domain, data[domain$names], arg)
-  outside <- lies_outside(domain, find(domain, x, arg = arg))
-  status <- status[kept]
-  # A finished experiment will not have further values, except for outcomes that are new. A failed or withdrawn one will
-  # not have those either.
-  over <- matrix(!unknown | status %in% "observed", nrow(values), length(names))
-  if (unknown) over[, colSums(!is.na(values)) == 0] <- FALSE
-  over[status %in% c("withdrawn", "lost"), ] <- TRUE
-  failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status %in% "partial"
-  # (In a search's history, "partial" means that the other values failed; in a bandit's history, that they are pending.)
-  broken <- is.na(values) & (grepl(failed_words, status, ignore.case = TRUE) |
-                               (status %in% "partial" & !is_history(ours)))
-  out <- list(x = x, values = values, under_way = is.na(values) & !over & !failed & !broken, broken = broken,
-              failed = failed, outside = outside, noise_var = noise_of_outcomes(ours[kept, , drop = FALSE], names, arg))
-  if (length(contexts)) out$contexts <- check_points(data[contexts], contexts, arg)
-  out
-}
-
-# Noise variances of single values, by outcome, if there are any.
-noise_of_outcomes <- function(data, names, arg) {
-  given <- names[paste0(names, "_noise_var") %in% names(data)]
-  if (length(given) == 0) return(NULL)
-  as.data.frame(lapply(stats::setNames(nm = given), function(name) {
-    column <- paste0(name, "_noise_var")
-    check_noise_vars(data[[column]], nrow(data), paste0(arg, "$", column))
-  }), optional = TRUE)
-}
-
-known_values <- function(frame, names, arg) {
-  out <- matrix(NA_real_, nrow(frame), length(names), dimnames = list(NULL, names))
-  for (name in intersect(names, names(frame))) out[, name] <- outcome_column(frame[[name]], name, nrow(frame), arg)
-  out
-}
-
 add_outcomes_in_order <- function(bandit, known) {
   count <- nrow(known$values)
   if (count == 0) return(invisible())
   inside <- as.environment(bandit)
   add_given(inside, known$x, reward = as.data.frame(known$values), context = known$contexts,
-            noise_var = known$noise_var, find = points_anywhere)
+            noise_var = known$noise_var, size = known$size, spread = known$spread,
+            noted = notes_of_experiments(known), find = found_anywhere)
   first <- table_size(inside$queries) - count
   if (any(known$failed)) bandit$fail(first + which(known$failed))
   over <- is.na(known$values) & !known$under_way & !known$failed
@@ -123,8 +62,8 @@ add_outcomes_in_order <- function(bandit, known) {
 known_outcomes <- function(known, domain) {
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
-  cbind(frame, as.data.frame(known$values), columns_beside(list(status = rep("given", length(known$failed))),
-                                                           domain$names))
+  with_further(cbind(frame, as.data.frame(known$values),
+                     columns_beside(list(status = rep("given", length(known$failed))), domain$names)), known)
 }
 
 # ---- evaluations ---------------------------------------------------------------------------

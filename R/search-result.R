@@ -21,8 +21,13 @@ new_maximum_of_rewards <- function(history, bandit, ...) {
   seen <- best_row(rewards_inside(history, bandit$config$domain), bandit$config)
   best <- if (length(seen)) recommended(bandit, history, ...)
   model_state <- if (!is.null(best)) with_structure(model_state_of_best(bandit, best), bandit, ...)
+  named <- function(frame) {
+    names(frame)[names(frame) == "reward"] <- outcome_names(bandit$config)
+    frame
+  }
   structure(list(par = if (!is.null(best)) user_point(bandit$config$domain, best[names]), value = model_state$mean,
-                 sd = model_state$sd, observed = if (length(seen)) history[seen, ], history = history, bandit = bandit,
+                 sd = model_state$sd, observed = if (length(seen)) named(history[seen, ]), history = named(history),
+                 bandit = bandit,
                  centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
             class = "bandit_maximum")
 }
@@ -145,13 +150,16 @@ print.bandit_maximum <- function(x, ...) {
   invisible(x)
 }
 
+# The history of a search, in which a single outcome is called reward.
+history_of <- function(found) with_reward_column(found$history, found$bandit$config)
+
 # The history of a search under the names of the package, without inputs.
-evaluations_of <- function(found) own_columns(found$history, found$bandit$config$domain$names)
+evaluations_of <- function(found) own_columns(history_of(found), found$bandit$config$domain$names)
 
 maximum_story <- function(x) of_form(x$bandit$config, "maximum_story")(x)
 
 story_of_rewards <- function(x) {
-  failed <- sum(is.na(x$history$reward))
+  failed <- sum(is.na(history_of(x)$reward))
   own <- evaluations_of(x)
   effort <- if (!is.null(x$race)) describe_race(x$race) else if (!is.null(x$fidelity)) describe_fidelity(x)
             else sprintf("%d evaluations", sum(own$status != "given"))
@@ -162,7 +170,8 @@ story_of_rewards <- function(x) {
   }
   c(head,
     sprintf("  recommended    %s: %.5g %s %.2g expected", describe_point(x$par), x$value, plus_minus(), x$sd),
-    sprintf("  best observed  %s: %.5g", describe_point(x$observed[names(x$par)]), x$observed$reward))
+    sprintf("  best observed  %s: %.5g", describe_point(x$observed[names(x$par)]),
+            x$observed[[outcome_names(x$bandit$config)]]))
 }
 
 ended_by <- function(x) {
@@ -179,7 +188,7 @@ summary.bandit_maximum <- function(object, ...) {
 }
 
 summary_of_rewards <- function(object) {
-  history <- object$history
+  history <- history_of(object)
   config <- current_config(frame_of(object$bandit))
   own <- evaluations_of(object)
   order <- order(output_sign(config) * rewards_inside(history, config$domain), decreasing = TRUE, na.last = NA)
@@ -188,7 +197,7 @@ summary_of_rewards <- function(object) {
               failed = sum(is.na(history$reward)))
   best <- c(as.list(object$par), columns_beside(list(mean = object$value, sd = object$sd), names(object$par)))
   structure(list(story = maximum_story(object), best = best,
-                 top = history[utils::head(order, 5), ], counts = counts,
+                 top = object$history[utils::head(order, 5), ], counts = counts,
                  reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
                  model = model_in_force(config), certificate = object$certificate, race = object$race,
                  transfer = transfer_table(config)), class = "summary_bandit_maximum")
@@ -247,7 +256,7 @@ as.data.frame.bandit_maximum <- function(x, row.names = NULL, optional = FALSE, 
 progress_of_rewards <- function(x) {
   frame <- x$history
   domain <- x$bandit$config$domain
-  frame[[beside("best", domain$names)]] <- best_so_far(rewards_inside(frame, domain), x$direction)
+  frame[[beside("best", domain$names)]] <- best_so_far(rewards_inside(history_of(x), domain), x$direction)
   frame
 }
 
@@ -296,7 +305,7 @@ update.bandit_maximum <- function(object, ...) {
   bandit <- update.GPBandit(check_class(object, "bandit_maximum")$bandit, ...)
   computed <- c("par", "value", "sd", "feasible", "front", "observed", "history", "bandit", "centre", "scale",
                 "direction")
-  do.call(new_maximum, c(list(object$history, bandit), unclass(object)[setdiff(names(object), computed)]), quote = TRUE)
+  do.call(new_maximum, c(list(history_of(object), bandit), unclass(object)[setdiff(names(object), computed)]), quote = TRUE)
 }
 
 #' @rdname bandit_maximum

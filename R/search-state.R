@@ -6,17 +6,17 @@ add_in_order <- function(bandit, known) {
   inside <- as.environment(bandit)
   if (!is.null(known$values)) return(add_outcomes_in_order(bandit, known))
   first <- table_size(inside$queries)
+  noted <- notes_of_experiments(known)
   kind <- ifelse(known$failed, "failed", ifelse(is.na(known$reward), "pending", "observed"))
   stretches <- rle(kind)
   for (rows in split(seq_along(kind), rep(seq_along(stretches$lengths), stretches$lengths))) {
     x <- known$x[rows, , drop = FALSE]
     context <- if (!is.null(known$contexts)) known$contexts[rows, , drop = FALSE]
     if (kind[rows[1]] == "observed") {
-      measurements <- lapply(known[intersect(c("size", "spread"), names(known))], `[`, rows)
       add_given(inside, x, reward = known$reward[rows], context = context, noise_var = known$noise_var[rows],
-                measurements = measurements, find = points_anywhere)
+                size = known$size[rows], spread = known$spread[rows], noted = noted[rows], find = found_anywhere)
     } else {
-      add_given(inside, x, context = context, find = points_anywhere)
+      add_given(inside, x, context = context, noted = noted[rows], find = found_anywhere)
     }
     if (kind[rows[1]] == "failed") bandit$fail(first + rows)
   }
@@ -164,7 +164,13 @@ known_rewards_history <- function(known, domain) {
   names(frame) <- domain$names
   ours <- c(list(reward = known$reward, status = rep("given", length(known$reward))),
             if (!is.null(known$noise_var)) known["noise_var"])
-  cbind(frame, as.data.frame(columns_beside(ours, domain$names), optional = TRUE))
+  with_further(cbind(frame, as.data.frame(columns_beside(ours, domain$names), optional = TRUE)), known)
+}
+
+# A search's history with the further columns of given experiments.
+with_further <- function(frame, known) {
+  if (is.null(known$further)) return(frame)
+  cbind(frame, stats::setNames(known$further, apart_from(names(known$further), c(names(frame), history_columns, "best"))))
 }
 
 outcomes_line <- function(search, row, number) {
@@ -186,7 +192,7 @@ settle_outcomes <- function(search) {
   if (length(new)) {
     first <- table_size(bandit$queries)
     add_given(bandit, search$history[new, bandit$config$domain$names, drop = FALSE],
-              reward = as.data.frame(values[new, , drop = FALSE]), find = points_anywhere)
+              reward = as.data.frame(values[new, , drop = FALSE]), find = found_anywhere)
     # A missing value of a known point is not a failure.
     for (k in seq_along(new)) {
       open <- is.na(values[new[k], ])

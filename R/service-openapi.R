@@ -30,10 +30,10 @@ asking_and_recording_paths <- function(s) {
     "/add" = s$post("An experiment that was not suggested, with its result, or open where there is none yet.",
                     s$object(point = s$point, arm = list(oneOf = list(s$whole, s$text)), context = s$context,
                              reward = s$number, outcomes = s$outcomes,
-                             constraints = list(type = "array", items = s$number), size = s$number), s$done),
+                             constraints = list(type = "array", items = s$number), size = s$by_outcome,
+                             sd = s$by_outcome, noise_var = s$by_outcome, note = s$text), s$done),
     "/observe" = s$post("The reward of a query; the same one again changes nothing.",
-                        s$rewarded(constraints = list(type = "array", items = s$number), size = s$one_or_two(s$number),
-                                 prefer = s$preferred), s$done),
+                        s$rewarded(constraints = list(type = "array", items = s$number), prefer = s$preferred), s$done),
     "/amend" = s$post("A known reward was wrong: its new value.", s$rewarded(prefer = s$preferred), s$done),
     "/fail" = s$post("A query whose evaluation failed.", s$given_up, s$done),
     "/withdraw" = s$post("A query that will never be answered, or (`outcome`) some of its outcomes.", s$withdrawn,
@@ -61,11 +61,14 @@ measurement_paths <- function(s) {
                        service_parameter("limit", list(type = "integer", minimum = 0, maximum = 10000)),
                        service_parameter("draws", list(type = "integer", minimum = 0, maximum = 100000))),
     "/export" = s$get("The whole history as a file: CSV, or JSON that from_json() of the R package reads.", s$text,
-                      service_parameter("format", list(type = "string", enum = c("csv", "json"), default = "csv")),
+                      service_parameter("format", list(type = "string", enum = c("csv", "csv2", "json"), default = "csv")),
                       type = c("text/csv", "application/json")),
     "/model" = s$get("What there is to choose and to fill in.", s$loose),
     "/slices" = s$get("Posterior mean and a band of two sd along each input through the recommended point.",
                       s$object(slices = list(type = "array", items = s$loose)), s$context_in_url, slow = TRUE),
+    "/prediction" = s$get("What is expected of a query's result, with the noise; empty where there are few results.",
+                          list(type = "object", additionalProperties = s$object(mean = s$number, sd = s$number)),
+                          service_parameter("id", s$whole), slow = TRUE),
     "/certificate" = s$get(paste("How large the regret can still be, with what probability, on what assumptions;",
                                  "with several outcomes gap and probability are null, and assumptions say why."),
                            s$object(gap = c(s$number, nullable = TRUE), probability = c(s$number, nullable = TRUE),
@@ -106,9 +109,12 @@ schema_shapes <- function() {
     "the answer's status is partial until all are known"))
   # (Two ids for a pairwise comparison; the same holds for rewards and tokens.)
   one_or_two <- function(item) list(oneOf = list(item, list(type = "array", items = item)))
+  by_outcome <- list(oneOf = list(number, list(type = "array", items = number), by_name), description = paste(
+    "size: how many readings the reward is the mean of, or how many trials; sd: the error bar of the reward (of one",
+    "reading, where size is given); noise_var: its square"))
   rewarded <- function(...) {
     object(id = one_or_two(whole), reward = one_or_two(number), outcomes = outcomes, token = one_or_two(text), ...,
-           required = "id")
+           size = by_outcome, sd = by_outcome, noise_var = by_outcome, note = one_or_two(text), required = "id")
   }
   post <- function(summary, body, answer) service_path("post", summary, answer, body = body)
   get <- function(summary, answer, ..., open = FALSE, slow = FALSE, type = "application/json") {
@@ -118,7 +124,7 @@ schema_shapes <- function() {
   preferred <- list(oneOf = list(whole, list(type = "array", items = whole)), nullable = TRUE,
                     description = "ids among `id`, the best first; null: a tie")
   list(number = number, text = text, whole = whole, object = object, point = point, row = row, query = query,
-       by_name = by_name, context = context, context_in_url = context_in_url, loose = loose, texts = texts,
+       by_name = by_name, by_outcome = by_outcome, context = context, context_in_url = context_in_url, loose = loose, texts = texts,
        done = done, given_up = given_up, withdrawn = withdrawn, outcomes = outcomes, one_or_two = one_or_two,
        rewarded = rewarded, post = post, get = get, preferred = preferred)
 }

@@ -31,7 +31,7 @@ serve_model <- function(service) {
   domain <- config$domain
   reply(list(
     name = service$store$name, policy = trait(config$policy, "short"), domain = describe_domain(domain),
-    direction = if (is_minimising(config)) "minimize" else "maximize",
+    measured = of_form(config, "gaussian") && !trait(config$policy, "scripted"), reward = if (!of_form(config, "several")) outcome_names(config), direction = if (is_minimising(config)) "minimize" else "maximize",
     inputs = lapply(seq_along(domain$names), input_described, domain = domain),
     arms = or_else(arm_count(domain), NA), contexts = I(as.character(config$context_names)),
     constraints = I(constraint_names(config, "g")), outcomes = I(unname(outcomes_described(config))),
@@ -43,7 +43,7 @@ serve_model <- function(service) {
 # The role of each outcome; empty if there is a single reward without a name.
 outcomes_described <- function(config) {
   finite <- function(limit) if (is.finite(limit)) limit
-  if (is.null(config$outcomes)) return(list())
+  if (!of_form(config, "several")) return(list())
   Map(function(name, role) {
     list(name = name, title = trait(role, "title"), objective = trait(role, "objective"),
          lower = finite(trait(role, "lower")), upper = finite(trait(role, "upper")))
@@ -94,6 +94,29 @@ slice_columns <- function(part, name, through, log, levels = NULL) {
   list(input = name, log = log, through = if (is.null(levels)) through else as.character(through),
        levels = if (!is.null(levels)) I(part$label), value = I(part$value), mean = I(part$mean), lower = I(part$lower),
        upper = I(part$upper))
+}
+
+# What is expected of a query's result: for each outcome `mean` and `sd`, with the noise. Empty if there are too few
+# results for a prediction, or if results are not numbers.
+serve_prediction <- function(service, query) {
+  check_fields(query, "id")
+  service$bandit$catch_up()
+  bandit <- looked_at(service$bandit)
+  config <- current_config(bandit)
+  id <- check_ids(bandit, numbers_in_query(query)$id)
+  if (!of_form(config, "gaussian") || !has_posterior(bandit) || length(known_ids(bandit)) < 5) {
+    return(reply_text("{}"))
+  }
+  at <- own_columns(bandit_posterior(bandit, bandit_history(bandit, id), NULL), given_names(config))
+  names <- outcome_names(config)
+  each <- lapply(seq_along(names), function(k) {
+    columns <- if (of_form(config, "several")) paste0(names[k], c("_mean", "_sd")) else c("mean", "sd")
+    mean <- at[[columns[1]]]
+    noise <- noise_in_user_units(outcome_config(config, k), mean)
+    list(mean = mean, sd = sqrt(at[[columns[2]]]^2 + noise))
+  })
+  each <- stats::setNames(each, names)
+  reply(Filter(function(one) is.finite(one$mean) && is.finite(one$sd), each))
 }
 
 # The arms with the best means, side by side.

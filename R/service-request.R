@@ -75,6 +75,16 @@ numbers_field <- function(fields, name) {
   if (!is.null(value)) as.double(value)
 }
 
+# A number, an array of numbers, or an object with a number for each of some outcomes.
+numbers_by_name <- function(fields, name) {
+  value <- fields[[name]]
+  if (!is.list(value) || is.null(names(value))) return(numbers_field(fields, name))
+  if (!all(vapply(check_once(value), is_json_number, NA))) {
+    stop_argument(name, in_json_words(value), "an object with numbers")
+  }
+  vapply(value, as.double, 0)
+}
+
 texts_field <- function(fields, name) {
   field_values(fields, name, is_json_text, "a text of 1 to 1000 characters, or an array of such texts")
 }
@@ -112,7 +122,7 @@ outcomes_field <- function(service, fields, count) {
                      quoted(outcome_names(service$bandit$config)))
   if (!is.null(fields[["reward"]])) stop_unused("reward", "`outcomes` is given too, and one of the two is enough")
   if (!is.list(value) || is.null(names(value))) stop_argument("outcomes", in_json_words(value), allowed)
-  if (is.null(service$bandit$config$outcomes)) stop_unused("outcomes", "this bandit has one reward. Use `reward`")
+  if (!of_form(service$bandit$config, "several")) stop_unused("outcomes", "this bandit has one reward. Use `reward`")
   columns <- lapply(check_once(value), function(entries) {
     entries <- if (is.null(entries)) list(NULL) else as.list(entries)
     known <- vapply(entries, function(one) is.null(one) || is_json_number(one), NA)

@@ -25,8 +25,12 @@
 #'   that changed are drawn again, so entries that are not saved yet stay. The page works on a telephone, by keyboard
 #'   and with screen readers.
 #'
-#'   The token stays in the page's memory (no cookie, no storage) until the page is reloaded. The page loads nothing
-#'   from other sites, and its Content-Security-Policy forbids that and any script in a campaign's text. Between
+#'   With a result you can save an error bar, a number of readings and a note. Numbers may have decimal commas. A
+#'   result more than 4 standard deviations from its prediction is saved only after a confirmation. Settings are shown
+#'   to a thousandth of their range; point at one to see it exactly.
+#'
+#'   The token stays in the browser's tab (session storage, no cookie) until you sign out or close it. The page loads
+#'   nothing from other sites, and its Content-Security-Policy forbids that and any script in a campaign's text. Between
 #'   browser and service the token is protected only on one machine, or with TLS from a proxy.
 #'
 #' @section Contexts and visitors: A query with a context is a decision for one visitor, and is never given to another
@@ -193,7 +197,7 @@ service_doors <- function() {
        "/fail" = post(serve_fail), "/withdraw" = post(serve_withdraw), "/heartbeat" = post(serve_heartbeat),
        "/best" = slow(serve_best), "/front" = slow(serve_front),
        "/history" = get(serve_history, slow = function(query) "draws" %in% names(query)),
-       "/export" = slow(serve_export), "/model" = plain(serve_model), "/slices" = slow(serve_slices),
+       "/export" = slow(serve_export), "/model" = plain(serve_model), "/slices" = slow(serve_slices), "/prediction" = slow(serve_prediction),
        "/certificate" = slow(serve_certificate), "/check" = slow(function(service, query) serve_check(service)),
        "/health" = plain(function(service) reply(list(status = "ok"))),
        "/openapi.json" = plain(function(service) reply(service_schema())),
@@ -252,7 +256,7 @@ serve_suggest <- function(service, body) {
 
 # Adds an experiment that was not suggested: with its result, or pending.
 serve_add <- function(service, body) {
-  check_fields(body, c("point", "arm", "context", "reward", "outcomes", "constraints", "size"))
+  check_fields(body, c("point", "arm", "context", "reward", "outcomes", "constraints", names(measurement_fields)))
   point <- values_field(body, "point")
   arm <- arms_field(body, "arm")
   if (length(arm) > 1) stop_argument("arm", in_json_words(body[["arm"]]), "one arm: an experiment for each request")
@@ -260,8 +264,8 @@ serve_add <- function(service, body) {
                 context = context_field(service, body[["context"]]),
                 reward = if ("outcomes" %in% names(body)) outcomes_field(service, body, 1)
                          else numbers_field(body, "reward"),
-                constraints = numbers_field(body, "constraints"), size = numbers_field(body, "size"))
-  do.call(service$bandit$add, given[!vapply(given, is.null, NA)])
+                constraints = numbers_field(body, "constraints"))
+  do.call(service$bandit$add, c(given[!vapply(given, is.null, NA)], measurements_of_body(body)))
   bandit <- as.environment(service$bandit)
   id <- table_size(bandit$queries)
   reply(list(id = id, status = status_of(bandit, id)))
@@ -274,16 +278,29 @@ lease_field <- function(body) {
 }
 
 serve_observe <- function(service, body) {
-  check_fields(body, c("id", "reward", "token", "constraints", "size", "prefer", "outcomes"))
+  check_fields(body, c("id", "reward", "token", "constraints", "prefer", "outcomes", names(measurement_fields)))
   id <- numbers_field(body, "id")
-  if ("outcomes" %in% names(body)) {
-    service$bandit$observe(id, outcomes_field(service, body, length(id)), token = texts_field(body, "token"))
-    return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
-  }
-  service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"),
-                         size = numbers_field(body, "size"), prefer = prefer_field(body), token = texts_field(body,
-                                                                                                              "token"))
+  several <- "outcomes" %in% names(body)
+  given <- list(id = id, reward = if (several) outcomes_field(service, body, length(id)) else numbers_field(body, "reward"),
+                constraints = if (!several) numbers_field(body, "constraints"),
+                prefer = if (!several) prefer_field(body), token = texts_field(body, "token"))
+  do.call(service$bandit$observe, c(given, measurements_of_body(body)))
+  if (several) return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
   reply_fields(id = id, status = "observed")
+}
+
+# Fields about the measurement of a result, with the functions that read them.
+measurement_fields <- list(size = function(body, name) numbers_by_name(body, name),
+                           sd = function(body, name) numbers_by_name(body, name),
+                           noise_var = function(body, name) numbers_by_name(body, name),
+                           note = function(body, name) texts_field(body, name))
+
+# (Most requests have none of these.)
+measurements_of_body <- function(body) {
+  given <- intersect(names(measurement_fields), names(body))
+  if (length(given) == 0) return(NULL)
+  found <- lapply(stats::setNames(nm = given), function(name) measurement_fields[[name]](body, name))
+  found[!vapply(found, is.null, NA)]
 }
 
 # `null` is a tie.
@@ -292,7 +309,7 @@ prefer_field <- function(body) {
 }
 
 serve_amend <- function(service, body) {
-  check_fields(body, c("id", "reward", "token", "prefer", "outcomes"))
+  check_fields(body, c("id", "reward", "token", "prefer", "outcomes", names(measurement_fields)))
   id <- numbers_field(body, "id")
   if ("prefer" %in% names(body)) {
     service$bandit$amend(id, numbers_field(body, "reward"), prefer = prefer_field(body),
@@ -301,7 +318,7 @@ serve_amend <- function(service, body) {
   }
   reward <- if ("outcomes" %in% names(body)) outcomes_field(service, body, length(id)) else numbers_field(body,
                                                                                                           "reward")
-  service$bandit$amend(id, reward, token = texts_field(body, "token"))
+  do.call(service$bandit$amend, c(list(id, reward, token = texts_field(body, "token")), measurements_of_body(body)))
   if ("outcomes" %in% names(body)) return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
   reply(list(id = id, status = "observed"))
 }
@@ -379,20 +396,24 @@ serve_history <- function(service, query) {
 # All data as a file: a table for spreadsheets, or settings and log in the form that from_json() reads.
 serve_export <- function(service, query) {
   check_fields(query, "format")
-  format <- check_choice(or_else(query[["format"]], "csv"), c("csv", "json"), "format")
+  format <- check_choice(or_else(query[["format"]], "csv"), c("csv", "csv2", "json"), "format")
   service$bandit$catch_up()
-  body <- if (format == "json") as_json(service$bandit) else csv_text(service$bandit$history())
+  body <- if (format == "json") as_json(service$bandit) else csv_text(service$bandit$history(), decimal_comma = format == "csv2")
   type <- if (format == "json") "application/json" else "text/csv; charset=utf-8"
-  file <- sprintf("attachment; filename=\"%s.%s\"", gsub("[^A-Za-z0-9_-]+", "-", service$store$name), format)
+  file <- sprintf("attachment; filename=\"%s.%s\"", gsub("[^A-Za-z0-9_-]+", "-", service$store$name),
+                  sub("2", "", format))
   list(status = 200L, headers = c(list("Content-Type" = type, "Content-Disposition" = file), every_answer), body = body)
 }
 
-# RFC 4180, with numbers to full precision. (A spreadsheet would evaluate text that begins like a formula.)
-csv_text <- function(frame) {
+# RFC 4180, with numbers to full precision. (A spreadsheet would evaluate text that begins like a formula.) Or as
+# read.csv2() reads it.
+csv_text <- function(frame, decimal_comma = FALSE) {
+  separator <- if (decimal_comma) ";" else ","
   quoted <- function(text) paste0("\"", gsub("\"", "\"\"", enc2utf8(text), fixed = TRUE), "\"")
   numbers <- function(x) {
     short <- sprintf("%.15g", x)
-    ifelse(as.double(short) == x, short, sprintf("%.17g", x))
+    text <- ifelse(as.double(short) == x, short, sprintf("%.17g", x))
+    if (decimal_comma) sub(".", ",", text, fixed = TRUE) else text
   }
   cells <- function(column) {
     if (is.numeric(column)) {
@@ -402,8 +423,8 @@ csv_text <- function(frame) {
     formula <- grepl("^[-=+@\t\r]", text) & !grepl("^[-+]?[0-9.]+([eE][-+]?[0-9]+)?$", text)
     ifelse(is.na(text), "", quoted(paste0(ifelse(formula, "'", ""), text)))
   }
-  lines <- do.call(paste, c(lapply(unname(as.list(frame)), cells), list(sep = ",")))
-  paste0(c(paste(quoted(names(frame)), collapse = ","), lines), "\r\n", collapse = "")
+  lines <- do.call(paste, c(lapply(unname(as.list(frame)), cells), list(sep = separator)))
+  paste0(c(paste(quoted(names(frame)), collapse = separator), lines), "\r\n", collapse = "")
 }
 
 # Called by inst/heartbeat.R: answers questions until the service ends.
@@ -445,7 +466,8 @@ reader_loop <- function(settings, connection) {
 #'   `GET /best` \tab context \tab `{"point": {..}, "mean", "sd"}` \cr
 #'   `GET /front` \tab context \tab `{"front": [{"point", "outcomes", "feasible"}]}` \cr
 #'   `GET /history` \tab `?after=0&limit=1000&draws=..` \tab `{"rows": [..], "total", "version"}` \cr
-#'   `GET /export` \tab `?format=csv` or `?format=json` \tab a file \cr
+#'   `GET /export` \tab `?format=csv`, `csv2` or `json` \tab a file \cr
+#'   `GET /prediction` \tab `?id=3` \tab `mean` and `sd` of the result of a query, by its name \cr
 #'   `GET /model` \tab \tab inputs, contexts, constraints, comparisons, outcomes \cr
 #'   `GET /slices` \tab context \tab predictions along each input, or of the best arms \cr
 #'   `GET /certificate` \tab context \tab `{"gap", "probability", "assumptions": [..], "point": {..}}` \cr
@@ -455,8 +477,10 @@ reader_loop <- function(settings, connection) {
 #'
 #' * **Suggestions**: each has `id`, `token`, `attempt` and `point`. `arms` are numbers or labels of the eligible
 #'   arms. `fixed` is an object with values of inputs that are not to be chosen. `lease` is in seconds.
-#' * **Results**: `/observe` and `/add` also take `constraints` (an array) and `size`. With several [outcomes] they
-#'   take `"outcomes": {"yield": 61, "ph": null}` instead of `reward`, and the status is `"partial"` until all are
+#' * **Results**: `/observe` and `/add` also take `constraints` (an array). These and `/amend` take `sd` or `noise_var`
+#'   (the error bar of the reward, or its square), `size` (the number of readings of which it is the mean, or of
+#'   trials) and `note`. An array of rewards for one `id` are replicates. With several [outcomes] they
+#'   take `"outcomes": {"yield": 61, "ph": null}` instead of `reward`, `sd` and the like may be such objects, and the status is `"partial"` until all are
 #'   observed. `/amend` takes `outcomes` too, and `/withdraw` takes `outcome`. A [comparison][rewards_preferences()] is
 #'   `{"id": [1, 2], "prefer": 1}`; `null` is a tie, and a [ranking][rewards_preferences()] is an array, best first.
 #' * **Corrections**: `/amend` replaces an observed reward. `/fail` reports an evaluation without a result,
@@ -470,7 +494,7 @@ reader_loop <- function(settings, connection) {
 #'   connection open.
 #' * **History**: the rows are those of `$history(draws)`, with `propensity` where choices are randomised and `id.2`
 #'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
-#' * **Export**: CSV is the history; JSON holds settings and log, and [from_json()] reads it.
+#' * **Export**: CSV is the history, `csv2` with decimal commas and semicolons; JSON holds settings and log, and [from_json()] reads it.
 #' * **Certificate**: that of `$certificate()`. With several outcomes `gap` and `probability` are `null`, and
 #'   `assumptions` states the reason.
 #'

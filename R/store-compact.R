@@ -198,7 +198,7 @@ replace_log <- function(bandit, new) {
   durable <- if (!is.null(bandit$journal)) function() rewrite_log(bandit, new)
   fields <- list(events = table_of(new$events), refits = new$refits, handle = NULL)
   if (!is.null(new$queries)) fields$queries <- table_of(new$queries)
-  fields["reasons"] <- list(reasons_after(bandit, new))
+  for (name in c("reasons", "notes")) fields[name] <- list(text_after(bandit[[name]], new))
   commit(bandit, list(), fields = fields, durable = durable)
 }
 

@@ -213,7 +213,7 @@ statement_of <- function(writes, token) {
 # from the cells that note_overwritten() keeps. (The time to copy the tables would grow with the log.)
 replica_state <- function(bandit) {
   bandit$journal$overwritten <- list()
-  list(queries = bandit$queries, events = bandit$events, reasons = bandit$reasons,
+  list(queries = bandit$queries, events = bandit$events, reasons = bandit$reasons, notes = bandit$notes,
        sizes = c(table_size(bandit$queries), table_size(bandit$events)), refits = bandit$refits, config = bandit$config,
        checksum = bandit$journal$checksum, base = bandit$journal$base)
 }
@@ -234,7 +234,7 @@ restore_replica <- function(bandit, state) {
   for (change in bandit$journal$overwritten) commit(bandit, list(change))
   state$queries$.size <- state$sizes[1]
   state$events$.size <- state$sizes[2]
-  list2env(state[c("queries", "events", "refits", "reasons", "config")], bandit)
+  list2env(state[c("queries", "events", "refits", "reasons", "notes", "config")], bandit)
   bandit$journal$checksum <- state$checksum
   bandit$journal$base <- state$base
   bandit$handle <- NULL
@@ -328,7 +328,7 @@ begin_from_checkpoint <- function(bandit, head) {
   log <- bandit$journal
   list2env(list(config = starting_config(bandit)), bandit)
   list2env(list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()), refits = list(),
-                reasons = NULL, handle = NULL), bandit)
+                reasons = NULL, notes = NULL, handle = NULL), bandit)
   log$base <- 0L
   log$checksum <- 0
   rows <- read_rows(bandit, head)
@@ -479,8 +479,8 @@ play_rows <- function(bandit, rows) {
                 width = as.double(q$width)),
            numbers_of(q$numbers, more_query_columns(config), "gpb_query"))
   events <- c(list(kind = unname(event_kind[e$kind]), id = as.integer(e$query), reward = as.double(e$reward),
-                   time = as.double(e$time), arms = ifelse(e$kind %in% c("query", "given"),
-                                                           as.character(e$parameters), NA_character_)),
+                   time = as.double(e$time), arms = ifelse(e$kind == "query", as.character(e$parameters),
+                                                           NA_character_)),
               numbers_of(e$numbers, more_event_columns(config), "gpb_event", text_as_events))
   refits <- list()
   for (text in e$parameters[e$kind %in% names(believing)]) refits <- c(refits, list(stored_refit(text, bandit, refits)))
@@ -489,7 +489,9 @@ play_rows <- function(bandit, rows) {
   play_columns(bandit, new, events, lapply(in_time, core_config))
   given_up <- which(e$kind %in% names(giving_up) & !is.na(e$parameters))
   reasons <- reasons_with(bandit, events$id[given_up], as.character(e$parameters[given_up]))
-  played <- sync_log(bandit, bandit$handle, refits, written = TRUE, fields = list(reasons = reasons))
+  noted <- which(e$kind %in% names(noting) & !is.na(e$parameters))
+  notes <- notes_with(bandit, events$id[noted], as.character(e$parameters[noted]))
+  played <- sync_log(bandit, bandit$handle, refits, written = TRUE, fields = list(reasons = reasons, notes = notes))
   if (!identical(played$kind, events$kind) || !identical(played$id, events$id)) {
     stop_data("the rows and the bandit's rules do not agree.")
   }
@@ -676,7 +678,7 @@ stored_events <- function(bandit, events, refits, known) {
   more <- if (length(columns$g)) c(events, g_columns(bandit$config, events$g)) else events
   more <- more[columns$event]
   parameters <- events$arms
-  if (!is.null(events$reason)) parameters <- ifelse(is.na(events$reason), parameters, events$reason)
+  if (!is.null(events$text)) parameters <- ifelse(is.na(events$text), parameters, events$text)
   if (length(refits)) {
     parameters[events$kind %in% believing] <- vapply(refits, settings_text, "", trust = bandit$journal$store$trust)
   }
@@ -725,7 +727,10 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   last <- known_events(bandit)
   count <- length(new$events$kind)
   events <- c(new$events, list(g = matrix(0, count, 0)))
-  events$reason <- ifelse(events$kind %in% giving_up, reasons_of(bandit, pmax(events$id, 1L)), NA)
+  id <- pmax(events$id, 1L)
+  notes <- as.character(unname(bandit$notes))[match(id + ids_before(bandit), names(bandit$notes))]
+  events$text <- ifelse(events$kind %in% giving_up, reasons_of(bandit, id),
+                        ifelse(events$kind %in% noting, notes, NA))
   e <- stored_events(bandit, events, new$refits, last)
   e$number <- last + 1L + seq_len(count)
   if (count && e$number[count] < last) {

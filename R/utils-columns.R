@@ -43,3 +43,6 @@ own_columns <- function(frame, given) {
   names(frame) <- sub("^[.]+", "", names(frame))
   frame
 }
+
+# Names of users' further columns, which differ from the names `taken`.
+apart_from <- function(names, taken) ifelse(names %in% taken, paste0("data.", names), names)

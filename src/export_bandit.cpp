@@ -516,8 +516,8 @@ Eigen::MatrixXd cpp_joint_maxima(SEXP joint, int draws) {
   return maxima->draw(draws, rng);
 }
 
-// A reward that is NA is not known yet. `outcomes`: NULL or, with several outcomes, their values and noise variances
-// (`value`, `noise_var`, a row per point). Values that are not NA are reported after all points have been given.
+// A reward that is NA is not known yet. `outcomes`: NULL or, with several outcomes, their values with noise variances,
+// sizes and spreads (`value`, `noise_var`, `size`, `spread`, a row per point). Values that are not NA are reported after all points have been given.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_give(SEXP handle, const Rcpp::List& points, const Rcpp::List& contexts,
                      const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
@@ -536,13 +536,16 @@ void cpp_bandit_give(SEXP handle, const Rcpp::List& points, const Rcpp::List& co
   if (outcomes.isNull()) return;
   const Rcpp::List all(outcomes.get());
   const auto value = Rcpp::as<Eigen::MatrixXd>(gpb::required(all, "value"));
-  const auto noise_var = Rcpp::as<Eigen::MatrixXd>(gpb::required(all, "noise_var"));
+  const auto matrix = [&](const char* name) { return Rcpp::as<Eigen::MatrixXd>(gpb::required(all, name)); };
+  const Eigen::MatrixXd noise_var = matrix("noise_var"), size = matrix("size"), spread = matrix("spread");
   check_length(value.rows(), point.size());
   for (Index k = 0; k < value.rows(); ++k) {
     for (Index j = 0; j < value.cols(); ++j) {
       if (std::isnan(value(k, j))) continue;
       gpb::Report one;
       one.noise_var = noise_var(k, j);
+      one.size = size(k, j);
+      one.spread = spread(k, j);
       one.outcome = j;
       bandit->observe(before + k + 1, value(k, j), Eigen::VectorXd(), one);
     }

@@ -563,3 +563,108 @@ test_that("reasons of withdrawn and failed queries are kept, in every form of a 
   bandit$reasons <- c("99" = "what is not there")
   expect_error(bandit$copy()$history(), "damaged", class = "gpbandits_error")
 })
+
+test_that("replicates of one query are recorded by mean, number and spread, however they are given", {
+  make <- function() {
+    set.seed(1)
+    auto_bandit(list(x = c(0, 1)))
+  }
+  y <- c(1, 1.2, 0.9)
+  b <- make()
+  b$observe(b$suggest(2)$id[1], y)
+  seen <- b$history()
+  expect_equal(unlist(seen[1, c("reward", "size", "spread")], use.names = FALSE), c(mean(y), 3, sum((y - mean(y))^2)))
+  rows <- make()
+  q <- rows$suggest(2)
+  rows$observe(data.frame(id = q$id[c(1, 1, 1)], x = q$x[1], reward = y, note = c("a", "b", "a")))
+  expect_identical(rows$history()[names(seen)], seen)
+  expect_identical(rows$history()$note[1], "a; b")
+  rows$observe(data.frame(id = q$id[c(1, 1, 1)], reward = y))      # the same again
+  said <- make()
+  said$observe(said$suggest(2)$id[1], mean(y), size = 3, sd = sd(y))
+  expect_equal(said$history()[names(seen)], seen)
+  added <- make()
+  added$add(data.frame(x = q$x[1]), reward = mean(y), size = 3, sd = sd(y))
+  expect_equal(added$history()[c("reward", "size", "spread")], seen[1, c("reward", "size", "spread")])
+  # The posterior mean there is near theirs.
+  b$observe(2, 0)
+  expect_lt(abs(b$posterior(data.frame(x = q$x[1]))$mean - mean(y)), 0.2)
+  # Rows with other settings belong to another query.
+  expect_error(make()$observe(1, y), class = "gpbandits_error")
+  other <- make()
+  q <- other$suggest()
+  expect_error(other$observe(data.frame(id = q$id[c(1, 1)], x = c(0.1, 0.9), reward = 1:2)), "different values of `x`",
+               class = "gpbandits_error")
+})
+
+test_that("sd is the root of a noise variance, in every call", {
+  make <- function() gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.1, "ucb")
+  a <- make()
+  b <- make()
+  set.seed(1)
+  id <- a$suggest()$id
+  set.seed(1)
+  b$suggest()
+  a$observe(id, 1, sd = 0.2)
+  b$observe(id, 1, noise_var = 0.2^2)
+  expect_identical(a$history(), b$history())
+  a$add(c(x = 0.5), reward = 2, sd = 0.3)
+  b$add(c(x = 0.5), reward = 2, noise_var = 0.3^2)
+  a$amend(1, 1, sd = 0.1)
+  b$amend(1, 1, noise_var = 0.01)
+  expect_equal(a$history(), b$history())
+  expect_equal(a$history()$noise_var, c(0.01, 0.09))
+  expect_identical(a$posterior(c(x = 0.2)), b$posterior(c(x = 0.2)))
+  for (bad in list(0, -1, "a", c(1, 2), Inf)) expect_error(a$amend(1, 1, sd = bad), class = "gpbandits_error")
+  expect_error(a$amend(1, 1, sd = 1, noise_var = 2), "square", class = "gpbandits_error")
+  for (bad in list(0, 1.5, "a", 1e9)) expect_error(a$amend(1, 1, size = bad), class = "gpbandits_error")
+  expect_error(gp_bandit(1:3, kernel_se(1), policy = "ucb", rewards = rewards_binary())$add(arm = 1, reward = 1, sd = 1),
+               class = "gpbandits_error")
+})
+
+test_that("replicates and error bars of several outcomes", {
+  set.seed(1)
+  b <- auto_bandit(list(x = c(0, 1)), outcomes = list(a = to_maximize(), b = at_most(2)))
+  q <- b$suggest(3)
+  b$observe(data.frame(id = c(1, 1, 2), a = c(1, 3, 5), b = c(1, NA, 2)))
+  b$observe(3, c(a = 4, b = 1), sd = c(a = 0.5))
+  seen <- b$history()
+  expect_identical(seen$a, c(2, 5, 4))
+  expect_identical(seen$a_size, c(2, NA, NA))
+  expect_identical(seen$a_spread, c(2, NA, NA))
+  expect_identical(seen$a_noise_var, c(NA, NA, 0.25))
+  b$add(data.frame(x = 0.5), reward = data.frame(a = 1, b = 1), sd = c(b = 0.1))
+  expect_equal(b$history()$b_noise_var[4], 0.01)
+})
+
+test_that("a mean of readings with an unknown spread: refits find the noise by its likelihood", {
+  set.seed(2)
+  n <- 60
+  x <- data.frame(x = seq(0, 1, length.out = n))
+  means <- sin(6 * x$x) + rnorm(n, sd = 0.3 / sqrt(4))
+  b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.05, "ucb", refit = refit_every(1))
+  b$add(x, reward = means, size = 4)
+  for (round in 1:12) {
+    q <- b$suggest()
+    b$withdraw(q$id)
+  }
+  # The noise of a reading is four times the variance that a fit of the means finds.
+  of_means <- gp_fit(x, means, kernel_se(0.3), noise_var = 0.05)
+  expect_equal(unname(coef(b)["noise_var"]), 4 * of_means$noise_var, tolerance = 0.15)
+})
+
+test_that("reports that cannot be used say what to call instead", {
+  b <- auto_bandit(list(x = c(0, 1)))
+  q <- b$suggest(2)
+  says <- function(code, words) expect_error(code, words, class = "gpbandits_error", fixed = TRUE)
+  says(b$observe(q$id[1], NA), "Try `$fail(id)`")
+  says(b$observe(q$id[1], Inf), "Try `$fail(id)`")
+  says(b$observe(q$id, 1), "one number for 2 ids")
+  says(b$observe(list(x = 2), 1), "`$add(x = , reward = )`")
+  says(b$observe(x = 2, reward = 1), "`$add(x = , reward = )`")
+  says(b$observe(data.frame(x = 2, reward = 1)), "`$add(x = , reward = )`")
+  says(auto_bandit(list(x = c(0, 1)), initial = data.frame(x = 0.1, reward = 1)), "`data`")
+  says(maximize_bandit(function(p) 1, list(x = c(0, 1)), 3, initial = data.frame(x = 0.1, reward = 1)), "`data`")
+  says(auto_bandit(list(x = c(-1e-300, 1e-300))), "input `x`")
+  expect_identical(b$history()$status, c("pending", "pending"))
+})

@@ -433,7 +433,7 @@ test_that("Thompson sampling and UCB use the earlier campaigns, also in batches"
 test_that("errors name the problem", {
   may <- old_data(5, 16, f = f)
   ask <- function(transfer, domain = box, ...) auto_bandit(domain, transfer = transfer, ...)
-  for (bad in list(3, list(), may, list(may), list(may = 3), list(may = may[1:2]), list(may = cbind(may, z = 1)),
+  for (bad in list(3, list(), may, list(may), list(may = 3), list(may = may[1:2]),
                    list(may = transform(may, reward = NA_real_)), list(may = transform(may, x = NA_real_)),
                    list(may = transform(may, reward = "a")), list(a = may, a = may))) {
     expect_error(ask(bad), "transfer", class = "gpbandits_error")

@@ -453,8 +453,7 @@ test_that("a limit of the number of inputs is recognised in its usual forms, wit
   expect_identical(from_json(as_json(b))$suggest(2, fixed = list(a = 0.25, b = 1)),
                    b$suggest(2, fixed = list(a = 0.25, b = 1)))
   expect_error(b$suggest(fixed = list(a = 0.25, b = 1, step = 1)), class = "gpbandits_error", "<= 2, not a = 0.25")
-  expect_error(b$add(list(a = 0.1, b = 1, step = 1, level = "a", count = 1L), reward = 1), class = "gpbandits_error",
-               "<= 2")
+  expect_message(b$add(list(a = 0.1, b = 1, step = 1, level = "a", count = 1L), reward = 1), "outside the search space")
 })
 
 test_that("the maximum on the faces is at least as large as on a fine grid of each", {
@@ -478,4 +477,29 @@ test_that("rules that leave corners only are errors that name the forms that are
                      function(p) (p$a > 0) + (p$b > 0) + (p$c > -1) + (p$d > 0) <= 2)) {
     expect_error(faces(where), "corners only.*\\(a > 0\\) \\+ \\(b > 0\\) <= 1", class = "gpbandits_error")
   }
+})
+
+test_that("rounded shares and rounded equalities are scaled to their sum, and a message says so", {
+  mix <- search_space(m = param_shares(c("a", "b", "c"), total = 100, lower = c(0, 0, 20), upper = c(100, 60, 100)), t = c(0, 1))
+  rows <- data.frame(a = c(33.3, 10), b = c(33.3, 20), c = c(33.3, 70), t = 0.5, reward = 1:2)
+  expect_message(b <- auto_bandit(mix, rows), "Row 1 of `data` has shares with the sum 99.9. The values were scaled to 100")
+  seen <- b$history()
+  expect_equal(seen$a, c(100 / 3, 10))
+  expect_equal(rowSums(seen[c("a", "b", "c")]), c(100, 100))
+  expect_message(b$add(data.frame(a = 50.1, b = 20, c = 30, t = 1), reward = 1), "`x` has shares with the sum 100.1")
+  expect_error(b$add(data.frame(a = 0.5, b = 0.2, c = 0.3, t = 1), reward = 1), "sum is 100", class = "gpbandits_error")
+  expect_error(auto_bandit(mix, replace(rows, "a", c(33.3, 50))), "in row 2", class = "gpbandits_error")
+  # Beyond its own bounds a share is data from outside.
+  expect_message(b$add(data.frame(a = 5, b = 90, c = 5, t = 1), reward = 9), "outside the search space")
+  expect_true(gpbandits:::lies_outside(mix, gpbandits:::points_anywhere(mix, data.frame(a = 5, b = 90, c = 5, t = 1))))
+  line <- search_space(a = c(0, 1), b = c(0, 1), where = ~ 2 * a + b == 1)
+  expect_message(b <- auto_bandit(line, data.frame(a = 0.333, b = 0.333, reward = 1)), "2 \\* a \\+ b == 1 up to rounding")
+  expect_equal(2 * b$history()$a + b$history()$b, 1)
+  # More components than allowed: observed, and outside.
+  most <- search_space(m = param_shares(c("a", "b", "c"), most = 2))
+  expect_message(b <- auto_bandit(most, data.frame(a = c(0.2, 0.5), b = c(0.3, 0.5), c = c(0.5, 0), reward = c(9, 1)), n_initial = 0),
+                 "Row 1 of `data` is outside")
+  expect_lte(sum(b$best()[c("a", "b", "c")] > 0), 2)
+  # Earlier campaigns may be rounded, too.
+  expect_s4_class(suppressMessages(auto_bandit(mix, transfer = list(may = rows))), "GPBandit")
 })

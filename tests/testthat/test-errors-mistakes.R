@@ -86,7 +86,7 @@ test_that("mistakes in a search space have helpful errors", {
 
 test_that("mistakes with a bandit have helpful errors", {
   expect_remedy(auto_bandit(list(x = c(0, 1)))$observe(1, 0.5), "state_error", "Use `$suggest()` first")
-  expect_remedy(asked()$observe(1:2, 1), "argument_error", "`reward` must be 2 finite numbers")
+  expect_remedy(asked()$observe(1:2, 1), "argument_error", "one number for 2 ids")
   expect_remedy(asked()$observe(1:2, c(1, NA)), "argument_error", "Try `$fail(id)` for a failed evaluation")
   expect_remedy(asked()$observe(5, 1), "argument_error", "the id of an earlier query (1 to 2)")
   expect_remedy(asked()$observe(1), "argument_error", "`$observe()` needs `reward`")
@@ -98,7 +98,7 @@ test_that("mistakes with a bandit have helpful errors", {
   expect_remedy(two_rewards()$suggest(0), "argument_error", "an integer >= 1")
   expect_remedy(two_rewards()$suggest(batch = 3), "argument_error", "Use `n`")
   expect_remedy(two_rewards()$add(data.frame(speed = 0.5), 3), "argument_error", "use `reward = `")
-  expect_remedy(two_rewards()$add(x = 2, reward = 3), "argument_error", "within [0, 1]")
+  expect_message(two_rewards()$add(x = 2, reward = 3), "outside the search space (x = 2)", fixed = TRUE)
   expect_remedy(predict(two_rewards(), data.frame(sped = 1)), "argument_error", "with the names \"speed\"")
   expect_remedy(predict(two_rewards()), "argument_error", "`predict()` needs `newdata`")
   expect_remedy(plot(two_rewards(), "contour"), "argument_error", "one of \"auto\"")
@@ -140,6 +140,6 @@ test_that("calls in the style of other tools, with a clear meaning, work", {
   bandit$observe(bandit$history()["id"], c(1, 2))
   bandit$observe(1:2, c(1, 2))
   expect_identical(bandit$history()$reward, c(1, 2))
-  expect_message(far <- auto_bandit(list(x = c(0, 1)), data.frame(x = c(0.1, 0.2, 5), reward = 1:3)), "row 3")
+  expect_message(far <- auto_bandit(list(x = c(0, 1)), data.frame(x = c(0.1, 0.2, 5), reward = 1:3)), "Row 3")
   expect_identical(nrow(far$history()), 3L)
 })

@@ -295,7 +295,7 @@ test_that("rows outside the space are fitted, never suggested and never recommen
   }
   set.seed(4)
   f <- function(p) p$x
-  expect_message(found <- maximize_bandit(f, list(x = c(0, 1)), 6, data = far), "row 2[.]")
+  expect_message(found <- maximize_bandit(f, list(x = c(0, 1)), 6, data = far), "Row 2 of `data` is outside")
   check(found)
   store <- bandit_store(tempfile(fileext = ".db"), "outside", seed = 1)
   check(suppressMessages(maximize_bandit(f, list(x = c(0, 1)), 6, data = far, store = store)))

@@ -97,7 +97,7 @@ void Bandit::note(Index id) {
   if (id < last_noted_) return note_anew();
   last_noted_ = id;
   // A point outside of the space is no incumbent, and is not played again.
-  if (!space().holds(state_.query(id).point)) return;
+  if (!is_inside(state_.query(id))) return;
   note_played(id);
   const double spare = (model_state_.repeats * model_state_.repeats - 1.0) * noise_var();
   if (spare > 0.0) repetition_.note(id, state_.query(id), spare);
@@ -509,7 +509,7 @@ std::vector<Index> Bandit::rewarded(const Context& context) const {
   std::vector<Index> out;
   for (Index id = state_.first_known() + 1; id <= state_.rounds(); ++id) {
     const Query& q = state_.query(id);
-    if (!q.in_play || q.status != Status::known || !space().holds(q.point)) continue;
+    if (!q.in_play || q.status != Status::known || !is_inside(q)) continue;
     if (!space().in_context(q.point, context) || (context.eligible && !context.allows(q.point.arm))) continue;
     out.push_back(id);
   }

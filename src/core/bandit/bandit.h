@@ -221,6 +221,8 @@ class Bandit final : private PointFacts {
   void note(Index id);
   void note_anew();
   void note_played(Index id);
+  // Can the query's point be chosen? (Points that were given may be outside of the space.)
+  bool is_inside(const Query& query) const { return query.action != Action::given || space().holds(query.point); }
   void forget_played();
   // Sets a query's mean and sd, for the history.
   void look(Query& query) const;

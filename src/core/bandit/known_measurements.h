@@ -57,8 +57,12 @@ inline KnownMeasurements known_measurements_of(const Bandit& bandit, Index outco
     const Report reported = state.known_reported(query, outcome);
     const auto times = static_cast<Index>(reported.times());
     out.rewards += state.is_sum(id) ? reported.times() : 1.0;
-    // Two of several are off the mean, the others on it.
-    const double off = times > 1 && !std::isnan(reported.spread) ? std::sqrt(reported.spread / 2.0) : 0.0;
+    // Two of several are off the mean, the others on it. A spread that is not known is the one expected under the model,
+    // so that repeated fits maximise the likelihood of the mean alone (EM).
+    const double slope = map ? map->slope(value) : 1.0;
+    const double spread = !std::isnan(reported.spread) ? reported.spread
+                          : std::isnan(reported.noise_var) ? (reported.times() - 1.0) * usual / (slope * slope) : 0.0;
+    const double off = times > 1 ? std::sqrt(spread / 2.0) : 0.0;
     for (Index k = 0; k < times; ++k) {
       const double one = k > 1 || off == 0.0 ? value : k == 0 ? value + off : value - off;
       known_measurements::add(out, id, one, reported, map, usual);

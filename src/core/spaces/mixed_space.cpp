@@ -128,6 +128,23 @@ Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
   return out;
 }
 
+// A point that was given may be beyond the bounds, violate constraints, or have too many shares. (What the rules say of
+// it is kept, because they may be R code.)
+bool MixedSpace::holds(const Point& point) const {
+  const Index d = setting_.box.inputs();
+  const VectorXd x = segment_of(point.x, 0, d);
+  if (!setting_.box.holds(x)) return false;
+  if (!constrained_ && setting_.shares.empty()) return true;
+  const auto found = kept_rules_.find(std::vector<double>(x.data(), x.data() + d));
+  if (found != kept_rules_.end()) return found->second;
+  constexpr double kRounding = 1e-9;
+  bool keeps = std::all_of(setting_.shares.begin(), setting_.shares.end(),
+                           [&](const Shares& shares) { return shares.allows(x); });
+  if (keeps && constrained_) keeps = setting_.settle(as_rows(x)).second.maxCoeff() <= kRounding;
+  kept_rules_.emplace(std::vector<double>(x.data(), x.data() + d), keeps);
+  return keeps;
+}
+
 // Moves points that were played elsewhere into the slice.
 Points MixedSpace::moved(const std::vector<const Point*>& asked, const Context& context) const {
   MatrixXd points(static_cast<Index>(asked.size()), setting_.box.inputs());

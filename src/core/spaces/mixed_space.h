@@ -54,9 +54,7 @@ class MixedSpace final : public Space {
   std::vector<Point> all_points(const Context& context, double most) const override;
   Point point(Index arm, Index context, const VectorXd& inputs) const override;
   bool in_context(const Point& point, const Context& context) const override;
-  bool holds(const Point& point) const override {
-    return setting_.box.holds(segment_of(point.x, 0, setting_.box.inputs()));
-  }
+  bool holds(const Point& point) const override;
   Points moved(const std::vector<const Point*>& points, const Context& context) const override;
   VectorXd inputs(const Point& point) const override { return point.x; }
   double prior_mean(const Point& point) const override { return prior_mean_.at(point.x); }
@@ -130,6 +128,7 @@ class MixedSpace final : public Space {
   Slice slice_;  // of the latest candidates:
   FixedInputs fixed_;
   bool constrained_ = false;
+  mutable std::map<std::vector<double>, bool> kept_rules_;  // see holds()
   Points points_;             // the candidates without their context
   MatrixXd lattice_moves_;    // of linear constraints, over all inputs, see lattice_moves()
   std::vector<Index> group_;  // of each candidate: those with the same levels and inputs

@@ -340,6 +340,19 @@ Shares::Support Shares::support_of(const VectorXd& parts) const {
   return *best;
 }
 
+bool Shares::allows(const VectorXd& x) const {
+  constexpr double kRounding = 1e-8;
+  const VectorXd here = parts(x);
+  // (Without a total it is infinite.)
+  const double close = kRounding * std::max(std::isfinite(total_) ? total_ : 0.0, upper_.maxCoeff());
+  const Index present = (here.array() > 0.0).count();
+  for (Index k = 0; k < count(); ++k) {
+    const bool absent = limited() && here[k] == 0.0;
+    if (!absent && (here[k] < lower_[k] - close || here[k] > upper_[k] + close)) return false;
+  }
+  return !limited() || present <= most_;
+}
+
 void Shares::snap(VectorXd& x) const {
   const VectorXd y = parts(x);
   const VectorXd near = limited() ? projected(y, support_of(y)) : project_on_shares(y, lower_, upper_, total_);

@@ -47,6 +47,8 @@ class Shares {
   // Moves x to the nearest allowed mixture. If the number of components is limited, the nonzero ones are selected
   // first.
   void snap(VectorXd& x) const;
+  // Are the components within their bounds, and no more than the limit above 0? (Their sum is not checked.)
+  bool allows(const VectorXd& x) const;
   // Replaces a point of the unit cube, given in the inputs of the components, by the components.
   void spread(VectorXd& x) const;
   // Points with one component removed or almost removed, one or two added, or one replaced by another; a row each.
