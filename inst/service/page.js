@@ -1,5 +1,5 @@
 // The page of a gpbandits service. What comes from the service is data: it is shown as text (textContent), never as
-// HTML. The token is a variable of this script and, until the tab is closed, in its session storage.
+// HTML. The token is a variable of this script and nowhere else.
 "use strict";
 (() => {
   const nobody = () => ({ token: null, model: null, rows: [], version: null, shown: 50, saved: new Set() });
@@ -30,19 +30,6 @@
   function shown(value) {
     if (value === null || value === undefined) return "–";
     return typeof value === "number" ? String(Number(value.toPrecision(6))) : String(value);
-  }
-
-  // The sign before decimals in the language of the browser.
-  const comma = () => (1.5).toLocaleString().includes(",");
-
-  // A setting as a person would set it: to a thousandth of its range. (The exact value is the element's title.)
-  function setting(name, value) {
-    const input = state.model.inputs.find((one) => one.name === name);
-    if (typeof value !== "number" || !input || input.kind !== "number") return shown(value);
-    if (input.log) return String(Number(value.toPrecision(3)));
-    const digits = Math.ceil(-Math.log10((input.upper - input.lower) / 1000));
-    return digits > 15 || digits < -15 ? shown(value) : digits >= 0 ? String(Number(value.toFixed(digits)))
-      : String(Math.round(value));
   }
 
   function say(text) {
@@ -117,10 +104,7 @@
     }
   }
 
-  const keep = "gpbandits token of " + location.pathname;
-
   function leave() {
-    sessionStorage.removeItem(keep);
     Object.assign(state, nobody());
     question++;
     for (const id of ["open", "known", "best", "front", "progress", "first", "second",
@@ -160,16 +144,15 @@
   const several = () => state.model.outcomes.length > 0;
   const objectives = () => state.model.outcomes.filter((outcome) => outcome.objective);
   // What the page calls the number that is made large or small, and where a row has it.
-  const mainName = () => (several() ? objectives()[0].name : state.model.reward);
-  const mainTitle = () => (mainName() === "reward" ? "result" : mainName());
+  const mainName = () => (several() ? objectives()[0].name : "reward");
   const mainOf = (row) => row[mainName()];
 
   // The boxes of a result: the reward, and a number for each limit; or one for each outcome.
   function results() {
     if (several()) return state.model.outcomes.map(({ name, title }) => ({ name, label: name + " (" + title + ")" }));
     const limits = state.model.constraints.map((name) => ({ name, label: name + " (0 or less is allowed)" }));
-    return [{ name: mainName(), label: mainTitle() + (minimises() ? " (less is better)" : " (more is better)") }]
-      .concat(limits);
+    return [{ name: "reward", label: minimises() ? "result (less is better)"
+      : "result (more is better)" }].concat(limits);
   }
 
   function inputsOf(row) {
@@ -178,7 +161,7 @@
       [name, row[name]]));
   }
 
-  const inWords = (row) => inputsOf(row).map(([name, value]) => name + " " + setting(name, value)).join(", ");
+  const inWords = (row) => inputsOf(row).map(([name, value]) => name + " " + shown(value)).join(", ");
 
   // ---- boxes ------------------------------------------------------------------------------
 
@@ -205,14 +188,12 @@
 
   // The number in a box, or undefined after saying what is wrong with it.
   function numberIn(box, whole) {
-    const typed = box.value.trim().replace("−", "-");
-    // 1,5 is 1.5. (1,500 may be a thousand and a half, unless the browser's language has decimal commas.)
-    const text = comma() || !/,\d{3}$/.test(typed) ? typed.replace(/^([+-]?\d*),(\d+)/, "$1.$2") : typed;
+    const text = box.value.trim().replace("−", "-");
     const pattern = whole ? /^\d+$/ : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
     const value = Number(text);
     if (text === "") fault(box, "Write a number.");
     else if (!pattern.test(text) || !Number.isFinite(value)) {
-      fault(box, whole ? "Write a whole number." : "Write a number such as 1.5.");
+      fault(box, whole ? "Write a whole number." : "Write a number, with a point before decimals, such as 1.5.");
     } else {
       fault(box, "");
       return value;
@@ -304,7 +285,7 @@
     if (state.model.contexts.length) body.context = context;
     if (there.length && several()) body.outcomes = told;
     else if (there.length) {
-      body.reward = told[mainName()];
+      body.reward = told.reward;
       if (there.length > 1) body.constraints = state.model.constraints.map((name) => told[name]);
     }
     return body;
@@ -389,12 +370,7 @@
 
   function shareOfRow(row) {
     const found = Object.fromEntries(inputsOf(row));
-    return columns().map((name) => {
-      const place = numeric(name, found[name]);
-      place.textContent = setting(name, found[name]);
-      if (typeof found[name] === "number") place.title = String(found[name]);
-      return place;
-    });
+    return columns().map((name) => numeric(name, found[name]));
   }
 
   const columns = () => (state.model.arms !== null ? ["arm"] : []).concat(names());
@@ -428,68 +404,19 @@
     const save = make("button", { type: "submit", "aria-label": "Save the result of experiment " + row.id }, "Save");
     return make("form", { novalidate: true, on: { submit: (event) => {
       event.preventDefault();
-      const form = event.currentTarget;
-      (several() ? saveOutcomes : saveResult)(row, boxesIn(form).filter((box) => !box.dataset.extra), save, form);
-    } } }, ...known, ...fields, extrasOf(row), save, known.length ? correctButton(row) : null, ...give);
-  }
-
-  // What may be said of a result besides its number.
-  function extrasOf(row) {
-    if (!offers("/observe", "note")) return null;
-    const wanted = (state.model.measured && !several() ? [["sd", "Error bar (standard deviation)"],
-      ["size", "Number of readings, if the result is their mean"]] : []).concat([["note", "Note"]]);
-    const boxes = wanted.map(([name, label]) => {
-      const box = name === "note" ? make("input", { type: "text", maxlength: 500, autocomplete: "off" }) : numberBox(name);
-      box.id = "extra-" + row.id + "-" + name;
-      box.dataset.extra = name;
-      return labelled(label, box);
-    });
-    return make("details", {}, make("summary", { "aria-label": "More about the result of experiment " + row.id }, "More"),
-      ...boxes);
-  }
-
-  // The fields of a request; undefined where one is wrong.
-  function extrasIn(form) {
-    const filled = boxesIn(form).filter((box) => box.dataset.extra && isFilled(box));
-    const values = filled.map((box) => [box.dataset.extra, box.dataset.extra === "note" ? box.value.trim()
-      : numberIn(box, box.dataset.extra === "size")]);
-    return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values);
-  }
-
-  // Is a value far from its prediction? A person is asked once whether it is right: a second press of the button saves.
-  async function isDoubtful(row, values, boxes, save) {
-    const key = JSON.stringify(values);
-    if (save.dataset.sure === key) return false;
-    let found = {};
-    try {
-      found = offers("/observe", "note") ? await ask("prediction?id=" + row.id) : {};
-    } catch (wrong) {
-      if (state.token === null) throw wrong;
-    }
-    const far = boxes.find((box) => {
-      const one = found[box.dataset.name];
-      return one && Math.abs(values[box.dataset.name] - one.mean) > 4 * one.sd;
-    });
-    if (!far) return false;
-    const one = found[far.dataset.name];
-    fault(far, shown(values[far.dataset.name]) + " is far from the prediction (" + shown(one.mean) + " ± " +
-      shown(2 * one.sd) + "). Correct it, or save again to confirm.");
-    save.dataset.sure = key;
-    return true;
+      (several() ? saveOutcomes : saveResult)(row, boxesIn(event.currentTarget), save);
+    } } }, ...known, ...fields, save, known.length ? correctButton(row) : null, ...give);
   }
 
   const isThere = (row, name) => row[name] !== null && row[name] !== undefined;
   const knownOf = (row) => state.model.outcomes.map(({ name }) => name).filter((name) => isThere(row, name));
   const valuesInWords = (values) => Object.entries(values).map(([name, value]) => name + " " + shown(value)).join(", ");
 
-  function saveResult(row, inputs, save, form) {
+  function saveResult(row, inputs, save) {
     const values = inputs.map((box) => numberIn(box));
-    const extras = extrasIn(form);
-    if (values.includes(undefined) || extras === undefined) return undefined;
+    if (values.includes(undefined)) return undefined;
     return act(save, async () => {
-      const named = Object.fromEntries(inputs.map((box, k) => [box.dataset.name, values[k]]));
-      if (await isDoubtful(row, named, inputs, save)) return;
-      const body = Object.assign({ id: row.id, reward: values[0] }, extras);
+      const body = { id: row.id, reward: values[0] };
       if (values.length > 1) body.constraints = values.slice(1);
       await ask("observe", body);
       await changed(row.id);
@@ -510,13 +437,11 @@
     return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values);
   }
 
-  function saveOutcomes(row, inputs, save, form) {
+  function saveOutcomes(row, inputs, save) {
     const outcomes = outcomesIn(inputs);
-    const extras = extrasIn(form);
-    if (outcomes === undefined || extras === undefined) return undefined;
+    if (outcomes === undefined) return undefined;
     return act(save, async () => {
-      if (await isDoubtful(row, outcomes, inputs, save)) return;
-      const found = await ask("observe", Object.assign({ id: row.id, outcomes }, extras));
+      const found = await ask("observe", { id: row.id, outcomes });
       inputs.forEach((box) => { if (outcomes[box.dataset.name] !== undefined) box.value = ""; });
       await changed(row.id);
       say("Experiment " + row.id + " (" + inWords(row) + "): " + valuesInWords(outcomes) + " saved." +
@@ -528,7 +453,7 @@
   // After a save: the next empty box from that row on, else the first one, else the form for suggestions.
   function focusNext(id) {
     const empty = Array.from(el("open").querySelectorAll("input")).filter((box) => !isFilled(box) &&
-      !box.dataset.extra && box.offsetParent !== null);
+      box.offsetParent !== null);
     const next = empty.find((box) => Number(box.closest("tr").dataset.id) >= id);
     (next || empty[0] || el("count")).focus();
   }
@@ -576,7 +501,7 @@
     el("known-none").hidden = closed.length > 0;
     el("more").hidden = part.length === closed.length;
     const value = (row, name) => (compares() ? (ours(row, "status") === "observed" ? verdict(row) : "–")
-      : several() ? row[name] : ours(row, "status") === "observed" || name !== mainName() ? ours(row, name) : null);
+      : several() ? row[name] : ours(row, "status") === "observed" || name !== "reward" ? ours(row, name) : null);
     const canCorrect = (row) => ours(row, "status") === "observed" && !(compares() && !state.model.prefer.again);
     const title = (name) => (name === "reward" ? "result" : name);
     table(el("known"), ["experiment", ...columns(), ...wanted.map(title), "state", "change"], part, (row) =>
@@ -587,7 +512,7 @@
   }
 
   function correctButton(row) {
-    const right = several() ? knownOf(row) : [mainName()];
+    const right = several() ? knownOf(row) : ["reward"];
     const pressed = button("Correct", "Correct the result of experiment " + row.id, () => {
       if (compares()) {
         correctDuel(row, pressed);
@@ -607,7 +532,7 @@
           const before = Object.fromEntries(right.map((name) => [name, row[name]]));
           say("Experiment " + row.id + ": corrected from " + (several() ? valuesInWords(before) + " to " +
             valuesInWords(outcomes)
-            : shown(row[mainName()]) + " to " + shown(values[0])) + ".");
+            : shown(row.reward) + " to " + shown(values[0])) + ".");
           el("known-title").scrollIntoView();
           const again = el("correct-" + row.id);
           if (again) again.focus();
@@ -753,7 +678,7 @@
   function drawPoint(best) {
     const entries = (best.arm !== undefined ? [["arm", best.arm]] : []).concat(Object.entries(best.point));
     el("best").replaceChildren(...entries.map(([name, value]) => make("div", {}, make("dt", {}, name),
-      make("dd", { class: typeof value === "number" ? "n" : null, title: value }, setting(name, value)))));
+      make("dd", { class: typeof value === "number" ? "n" : null }, shown(value)))));
     el("best-note").textContent = best.outcomes ? "Predicted: " + expectedInWords(best.outcomes) + "." +
       feasibleInWords(best.feasible)
       : compares() ? "For a comparison with the other points open “Prediction along each input”."
@@ -853,7 +778,7 @@
 
   // A picture for each outcome, and one of the first two objectives together.
   function drawProgress() {
-    const wanted = several() ? objectives().map(({ name }) => name) : [mainName()];
+    const wanted = several() ? objectives().map(({ name }) => name) : ["reward"];
     const isResult = (row) => several() || ours(row, "status") === "observed";
     const withAll = (some) => state.rows.filter((row) => isResult(row) &&
       some.every((name) => typeof row[name] === "number"));
@@ -1058,8 +983,7 @@
     el("story").textContent = state.model.policy + " over " + state.model.domain + ", " +
       (compares() ? "comparing two experiments at a time"
       : several() ? state.model.outcomes.map(({ name, title }) => name + " " + title).join(", ")
-        : (minimises() ? "minimising" : "maximising") + " the " + mainTitle()) + ".";
-    sessionStorage.setItem(keep, token);
+        : (minimises() ? "minimising" : "maximising") + " the result") + ".";
     say(counts());
     el("main").focus();
   }
@@ -1126,10 +1050,8 @@
 
   for (const pressed of document.querySelectorAll("[data-export]")) {
     pressed.addEventListener("click", () => act(pressed, async () => {
-      // (With decimal commas a spreadsheet expects semicolons between the cells.)
       const format = pressed.dataset.export;
-      const kind = format === "csv" && comma() ? "csv2" : format;
-      const address = URL.createObjectURL(await (await send("export?format=" + kind)).blob());
+      const address = URL.createObjectURL(await (await send("export?format=" + format)).blob());
       make("a", { href: address, download: state.model.name.replace(/[^\w-]+/g, "-") + "." + format }).click();
       setTimeout(() => URL.revokeObjectURL(address), 60000);
       say("The download of the " + format.toUpperCase() + " file has begun.");
@@ -1155,18 +1077,5 @@
 
   for (const part of document.querySelectorAll("details.panel")) {
     part.addEventListener("toggle", () => { if (part.open && state.token !== null) act(null, () => fill(part)); });
-  }
-
-  // A reloaded page continues with the token of this tab.
-  const before = sessionStorage.getItem(keep);
-  if (before !== null) {
-    act(null, async () => {
-      try {
-        await enter(before);
-      } catch (fault) {
-        leave();
-        throw fault;
-      }
-    });
   }
 })();
