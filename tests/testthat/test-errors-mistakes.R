@@ -98,7 +98,7 @@ test_that("mistakes with a bandit have helpful errors", {
   expect_remedy(two_rewards()$suggest(0), "argument_error", "an integer >= 1")
   expect_remedy(two_rewards()$suggest(batch = 3), "argument_error", "Use `n`")
   expect_remedy(two_rewards()$add(data.frame(speed = 0.5), 3), "argument_error", "use `reward = `")
-  expect_message(two_rewards()$add(x = 2, reward = 3), "outside the search space (x = 2)", fixed = TRUE)
+  expect_message(two_rewards()$add(x = 2, reward = 3), "outside the search space (speed = 2)", fixed = TRUE)
   expect_remedy(predict(two_rewards(), data.frame(sped = 1)), "argument_error", "with the names \"speed\"")
   expect_remedy(predict(two_rewards()), "argument_error", "`predict()` needs `newdata`")
   expect_remedy(plot(two_rewards(), "contour"), "argument_error", "one of \"auto\"")
