@@ -361,6 +361,10 @@ cpp_detect_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
     .Call(`_gpbandits_cpp_detect_change`, kernel, x, y, threshold, ridge, domain, dyadic)
 }
 
+cpp_largest_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
+    .Call(`_gpbandits_cpp_largest_change`, kernel, x, y, threshold, ridge, domain, dyadic)
+}
+
 cpp_golden_points <- function(n, d) {
     .Call(`_gpbandits_cpp_golden_points`, n, d)
 }

@@ -116,21 +116,21 @@ quantile_of_reward <- function(sampling, known, mean, sd, uniform) {
   stats::qnorm(pmin(pmax(lower + uniform * (upper - lower), 1e-15), 1 - 1e-15))
 }
 
-# z of rewards, by the model state when their queries were made: independent and standard normal under the model,
-# except for the likelihood's approximation.
+# Residuals of rewards, by the model state when their queries were made: independent and standard normal under the
+# model, except for the likelihood's approximation.
 said_of_sites <- function(bandit, known, uniform) {
   reported <- rows_said_of(bandit, known)
-  z <- rep(NA_real_, length(reported$rows))
+  out <- residuals_of(rep(NA_real_, length(reported$rows)), NA_real_)
   for (k in unique(reported$before)) {
     here <- reported$before == k
     at <- reported$rows[here]
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
     model_state <- data.frame(mean = bandit$queries$mean[known$id[at]], sd = bandit$queries$sd[known$id[at]])
     model_state <- in_scale_of_rewards(model_state, config, scale = "latent")
-    z[here] <- quantile_of_reward(sampling_of(config),
-                                  lapply(known, `[`, at), model_state$mean, model_state$sd, uniform[at])
+    z <- quantile_of_reward(sampling_of(config), lapply(known, `[`, at), model_state$mean, model_state$sd, uniform[at])
+    out[here, ] <- residuals_of(z, model_state$mean)
   }
-  z[is.finite(z)]
+  out[is.finite(out[, "z"]), , drop = FALSE]
 }
 
 register_form("response", checked = likelihood_checked)

@@ -37,6 +37,10 @@ rows_said_of <- function(bandit, known) {
   list(rows = rows, before = findInterval(known$id[rows] - 1, id[refit]))
 }
 
+# One-step-ahead residuals: `z`, and the predicted means.
+residuals_of <- function(z, mean) cbind(z = z, mean = rep_len(mean, length(z)))
+no_residuals <- residuals_of(numeric(), numeric())
+
 most_dense <- 3000
 
 check_enough <- function(count) {

@@ -18,7 +18,8 @@
 #' @section Tests:
 #' * `scale`: are the one-step-ahead residuals as large as predicted? Two-sided.
 #' * `largest`: is the largest one-step-ahead residual too large?
-#' * `noise`: does the size of the residuals change with the mean? This indicates heteroscedastic noise.
+#' * `noise`: does the size of the one-step-ahead residuals change with the predicted mean? This indicates
+#'   heteroscedastic noise.
 #' * `order`: are larger rewards observed at points with larger leave-one-out means? A weak test. A negative value
 #'   means that the model orders points no better than chance.
 #'
@@ -27,7 +28,8 @@
 #'
 #' Hyperparameters that were fitted to the same rewards make all residuals small. With [refit_every()], the tests
 #' therefore use the predictions that were made when each point was chosen. They use those after the first refit,
-#' without pending evaluations, and need at least five; with fewer, `scale` is `NA`.
+#' without pending evaluations, and need at least five; with fewer, `scale` is `NA`. For [gp_fit()], `noise` uses the
+#' fitted hyperparameters.
 #' @section Verdict:
 #' * *Against the model*: a p-value of `scale` or `largest` below 0.001.
 #' * *Note*: one of these below 0.01, a `noise` test below 0.01, or an `order` below 0 from 20 rewards on. With fitted
@@ -126,8 +128,12 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 #' @section Test statistics:
 #' * `scale`: \eqn{\sum\epsilon^2}{sum of eps^2}, compared with \eqn{\chi^2_n}{chi-squared with n degrees of freedom};
 #' * `largest`: the p-value is \eqn{1 - (2\Phi(\max|\epsilon|) - 1)^n}{1 - (2 Phi(max |eps|) - 1)^n};
-#' * `noise`: Spearman's correlation of the leave-one-out \eqn{|z|} with the leave-one-out mean;
+#' * `noise`: Spearman's correlation of \eqn{|\epsilon|}{|eps|} with the one-step-ahead mean. (Leave-one-out residuals
+#'   of neighbours depend on each other. With them the test rejected 9 to 17% of correct models at the level of 5%.)
 #' * `order`: Spearman's correlation of the leave-one-out mean with the rewards.
+#'
+#' In 200 simulations of each of four correct models, with noise sd 0.01 to 1 and 12 to 60 rewards, p-values of `noise`
+#' were below 0.05 in 2 to 4% of the runs (`bench/promises_stopping.R`).
 #'
 #' The limit 3.3 for the largest \eqn{|z|} is from simulations of a correct model. 1 in 100 exceeded 3.48 with given
 #' hyperparameters, and 2.93 to 3.26 with hyperparameters fitted to 20 and 40 rewards.
@@ -172,7 +178,7 @@ NULL
 #   `gram_at()`     the covariance at the points of some rewards.
 #   `dense`         TRUE if only this covariance yields the left-out predictions.
 #   `arrival`       the order in which rewards arrived.
-#   `said`          z of the predictions at the choice, if innovations cannot be computed.
+#   `said`          `z` and `mean` of the predictions at the choice, if innovations cannot be computed.
 #   `slope`         of the outcome transform.
 #   `user(mean, sd)`  a function that converts both to the user's units.
 
@@ -195,7 +201,7 @@ regression_checked <- function(object) {
        prior = rep(object$mean, n),
        noise = noise_scales(object) * object$noise_var, mean = at$mean - object$mean, sd = at$sd, x = object$x,
        counts = rep(TRUE, n), gram_at = grams(object$kernel, object$x), accuracy = 0,
-       arrival = seq_len(n), said = if (object$estimated > 0) numeric(), slope = rep(1, n),
+       arrival = seq_len(n), said = if (object$estimated > 0) no_residuals, slope = rep(1, n),
        user = function(mean, sd) list(mean = mean, sd = sd))
 }
 
@@ -291,7 +297,7 @@ script_checked <- function(bandit, k) {
 # (The log has the model state at the choice for the first outcome only.)
 said_of_outcome <- function(bandit, known, k) {
   if (!is_fitted(bandit) && length(known$id) <= most_dense) return(NULL)
-  if (k == 1) said_at_choice(bandit, known) else numeric()
+  if (k == 1) said_at_choice(bandit, known) else no_residuals
 }
 
 check_bandit_outcome <- function(outcome, config) {
@@ -309,13 +315,13 @@ order_of_arrival <- function(bandit, ids, k = 1L) {
   order(match(ids, table_column(bandit$events, "id")[reported]))
 }
 
-# z of rewards by the mean and sd in the log, each with the parameters of its choice. Only after the first refit (if
-# there are refits), and only if all earlier rewards had arrived. `known`: ids, rewards and their own noise.
+# Residuals of rewards by the mean and sd in the log, each with the parameters of its choice. Only after the first refit
+# (if there are refits), and only if all earlier rewards had arrived. `known`: ids, rewards and their own noise.
 said_at_choice <- function(bandit, known) {
   reported <- rows_said_of(bandit, known)
   before <- reported$before
   queries <- bandit$queries
-  z <- rep(NA_real_, length(before))
+  out <- residuals_of(rep(NA_real_, length(before)), NA_real_)
   for (k in unique(before)) {
     at <- reported$rows[before == k]
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
@@ -323,9 +329,11 @@ said_at_choice <- function(bandit, known) {
     scaled <- through_map(output_map(config), here, config$noise_var)
     noise <- noise_of(here, replace(config, "noise_var", expected_noise(config)), scaled$noise_var,
                       known_inputs(bandit, here$id))
-    z[before == k] <- (scaled$value - queries$mean[known$id[at]]) / sqrt(queries$sd[known$id[at]]^2 + noise)
+    at_choice <- data.frame(mean = queries$mean[known$id[at]], sd = queries$sd[known$id[at]])
+    out[before == k, ] <- residuals_of((scaled$value - at_choice$mean) / sqrt(at_choice$sd^2 + noise),
+                                       in_user_units(at_choice, config)$mean)
   }
-  z[is.finite(z)]
+  out[is.finite(out[, "z"]), , drop = FALSE]
 }
 
 # ---- leaving out -----------------------------------------------------------------------
@@ -459,10 +467,9 @@ log_scores <- function(data, left) {
 
 # ---- tests -------------------------------------------------------------------------------
 
-# The difference of each reward from its prediction at the time of its arrival, in standard deviations: independent
-# and standard normal under the model.
+# The difference of each reward from its prediction at the time of its arrival, in standard deviations, and that
+# prediction. Under the model the differences are independent and standard normal.
 innovations <- function(data) {
-  if (!is.null(data$said)) return(data$said)
   rows <- data$arrival[data$counts[data$arrival]]
   n <- length(rows)
   groups <- if (isTRUE(data$dense)) rows else point_groups(data)[rows]
@@ -473,20 +480,26 @@ innovations <- function(data) {
   ahead <- cumsum(!duplicated(rev(groups)))
   if (!isTRUE(data$dense) && 3 * sum(as.numeric(ahead)^2) < n^3) {
     first <- rows[match(distinct, groups)]
-    return(cpp_innovations(data$gram_at(first), match(groups, distinct) - 1L, y, noise))
+    found <- cpp_innovations(data$gram_at(first), match(groups, distinct) - 1L, y, noise)
+    return(residuals_of(found$z, found$mean + data$prior[rows]))
   }
-  drop(backsolve(chol(data$gram_at(rows) + diag(noise, n)), y, transpose = TRUE))
+  factor <- chol(data$gram_at(rows) + diag(noise, n))
+  z <- drop(backsolve(factor, y, transpose = TRUE))
+  residuals_of(z, y - z * diag(factor) + data$prior[rows])
 }
 
 model_tests <- function(data, frame) {
-  e <- innovations(data)
+  ahead <- or_else(data$said, innovations(data))
+  e <- ahead[, "z"]
   n <- length(e)
   enough <- n >= if (is.null(data$said)) 3 else 5
   total <- sum(e^2)
   scale <- 2 * min(stats::pchisq(total, n), stats::pchisq(total, n, lower.tail = FALSE), 0.5)
   top <- if (n) max(abs(e)) else NA_real_
   largest <- -expm1(n * log1p(-2 * stats::pnorm(-top)))
-  growing <- rank_test(abs(frame$z), frame$mean)
+  # (A regression with fitted hyperparameters has no predictions of its own, but their order hardly depends on the fit.)
+  if (n == 0 && !is.null(data$gram_at) && is.null(data$chosen)) ahead <- innovations(data)
+  growing <- rank_test(abs(ahead[, "z"]), ahead[, "mean"])
   ordered <- rank_test(frame$mean, frame$reward)
   cpp_frame(list(test = c("scale", "largest", "noise", "order"),
                  statistic = c(if (enough) total / n else NA, if (enough) top else NA, growing[1], ordered[1]),
@@ -637,7 +650,7 @@ print.bandit_check <- function(x, ...) {
   cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
   tests <- x$tests
   words <- c(scale = "mean square of the one-step-ahead residuals", largest = "the largest one-step-ahead residual",
-             noise = "|z| and the mean, rank correlation", order = "mean left out and reward, rank correlation")
+             noise = "its size and the mean, rank correlation", order = "mean left out and reward, rank correlation")
   for (i in which(!is.na(tests$statistic))) {
     cat(sprintf("  %-8s %7.3f  p %-6s %s\n", tests$test[i], tests$statistic[i], short_number(tests$p[i]),
                 words[[tests$test[i]]]))

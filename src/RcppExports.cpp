@@ -1100,6 +1100,22 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_largest_change
+double cpp_largest_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Rcpp::Function& threshold, const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic);
+RcppExport SEXP _gpbandits_cpp_largest_change(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thresholdSEXP, SEXP ridgeSEXP, SEXP domainSEXP, SEXP dyadicSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type threshold(thresholdSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type ridge(ridgeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
+    Rcpp::traits::input_parameter< bool >::type dyadic(dyadicSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_largest_change(kernel, x, y, threshold, ridge, domain, dyadic));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_golden_points
 Eigen::MatrixXd cpp_golden_points(int n, int d);
 RcppExport SEXP _gpbandits_cpp_golden_points(SEXP nSEXP, SEXP dSEXP) {
@@ -1156,7 +1172,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_innovations
-Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y, Rcpp::NumericVector noise);
+Rcpp::List cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y, Rcpp::NumericVector noise);
 RcppExport SEXP _gpbandits_cpp_innovations(SEXP gramSEXP, SEXP pointSEXP, SEXP ySEXP, SEXP noiseSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -1533,6 +1549,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_doptimal_information", (DL_FUNC) &_gpbandits_cpp_doptimal_information, 5},
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
     {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
+    {"_gpbandits_cpp_largest_change", (DL_FUNC) &_gpbandits_cpp_largest_change, 7},
     {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
     {"_gpbandits_cpp_local_search", (DL_FUNC) &_gpbandits_cpp_local_search, 2},
     {"_gpbandits_cpp_columns", (DL_FUNC) &_gpbandits_cpp_columns, 3},

@@ -796,22 +796,44 @@ double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
   return gpb::change_statistic(*k, x, y, ridge, *gpb::make_averaging(gpb::RSettings(domain), k));
 }
 
+namespace {
+
+gpb::ChangeSweep sweep_from(const Rcpp::List& kernel, const Rcpp::Function& threshold, const Rcpp::Function& ridge,
+                            const Rcpp::List& domain, bool dyadic) {
+  const auto rate = [](const Rcpp::Function& f) {
+    return [f](double q) { return Rcpp::as<double>(f(q)); };
+  };
+  const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
+  return {k, gpb::make_averaging(gpb::RSettings(domain), k), rate(threshold), rate(ridge), dyadic};
+}
+
+}  // namespace
+
 // The number of the pair (1-based) at which a tail of the pairs so far first raises the alarm, 0 if none does.
 // [[Rcpp::export(rng = false)]]
 int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                       const Eigen::VectorXd& y, const Rcpp::Function& threshold,
                       const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic) {
-  const auto rate = [](const Rcpp::Function& f) {
-    return [f](double q) { return Rcpp::as<double>(f(q)); };
-  };
-  const gpb::KernelPtr k = gpb::kernel_from_list(kernel);
-  gpb::ChangeSweep sweep(k, gpb::make_averaging(gpb::RSettings(domain), k), rate(threshold), rate(ridge),
-                         dyadic);
+  gpb::ChangeSweep sweep = sweep_from(kernel, threshold, ridge, domain, dyadic);
   for (Eigen::Index i = 0; i < x.rows(); ++i) {
     if (sweep.add(gpb::row_of(x, i), y[i])) return static_cast<int>(i + 1);
     if (i % 16 == 15) gpb::check_interrupt();
   }
   return 0;
+}
+
+// The largest statistic of all tails after all pairs, as a multiple of its threshold.
+// [[Rcpp::export(rng = false)]]
+double cpp_largest_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
+                          const Eigen::VectorXd& y, const Rcpp::Function& threshold,
+                          const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic) {
+  gpb::ChangeSweep sweep = sweep_from(kernel, threshold, ridge, domain, dyadic);
+  double out = 0.0;
+  for (Eigen::Index i = 0; i < x.rows(); ++i) {
+    out = std::max(out, sweep.largest(gpb::row_of(x, i), y[i]));
+    if (i % 16 == 15) gpb::check_interrupt();
+  }
+  return out;
 }
 
 // ---- points -------------------------------------------------------------------------------------
@@ -900,8 +922,8 @@ SEXP cpp_preserve_rng(const Rcpp::Function& code, SEXP state) {
 // one measurement is a rank-one update of the upper triangle. It leaves out the points at the end of the set that have
 // no later rewards.
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y,
-                                    Rcpp::NumericVector noise) {
+Rcpp::List cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y,
+                           Rcpp::NumericVector noise) {
   const Eigen::Index d = gram.nrow();
   Eigen::MatrixXd covariance = Eigen::Map<const Eigen::MatrixXd>(gram.begin(), d, d);
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(d);
@@ -911,13 +933,14 @@ Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVecto
     last[static_cast<std::size_t>(point[k])] = k;
   }
   Eigen::Index ahead = d;
-  Rcpp::NumericVector out(y.size());
+  Rcpp::NumericVector z(y.size()), predicted(y.size());
   Eigen::VectorXd row(d);
   for (R_xlen_t k = 0; k < y.size(); ++k) {
     const Eigen::Index p = point[k];
     const double spread = std::max(covariance(p, p), 0.0) + noise[k];
     const double surprise = y[k] - mean[p];
-    out[k] = surprise / std::sqrt(spread);
+    predicted[k] = mean[p];
+    z[k] = surprise / std::sqrt(spread);
     while (ahead > 0 && last[static_cast<std::size_t>(ahead - 1)] <= k) --ahead;
     for (Eigen::Index j = 0; j < ahead; ++j) row[j] = j <= p ? covariance(j, p) : covariance(p, j);
     for (Eigen::Index j = 0; j < ahead; ++j) {
@@ -927,7 +950,7 @@ Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVecto
     }
     if (k % 64 == 0) gpb::check_interrupt();
   }
-  return out;
+  return gpb::named_list("z", z, "mean", predicted);
 }
 
 // ---- mixtures -----------------------------------------------------------------------------------

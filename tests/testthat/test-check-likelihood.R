@@ -95,7 +95,7 @@ test_that("residuals are those of predictions at the choice; a right model passe
   expect_identical(.Random.seed, seed)
   expect_identical(check_model(b), check)
   queries <- as.environment(b)$queries
-  said <- gpbandits:::bandit_checked(as.environment(b))$said
+  said <- gpbandits:::bandit_checked(as.environment(b))$said[, "z"]
   expect_length(said, 25)
   for (i in c(1, 2, 12, 25)) {
     chance <- function(y) integrate(function(z) pbinom(y, 12, plogis(queries$mean[i] + queries$sd[i] * z)) * dnorm(z), -9, 9)$value
@@ -113,7 +113,7 @@ test_that("residuals are those of predictions at the choice; a right model passe
   fitted <- gp_bandit(check_x, kernel_se(0.25), policy = policy_ts(1), rewards = rewards_counts(), refit = refit_every(6))
   for (t in 1:14) fitted$observe(fitted$suggest()$id, rpois(1, 4))
   expect_true(check_model(fitted)$fitted)
-  expect_length(gpbandits:::bandit_checked(as.environment(fitted))$said, 8)
+  expect_equal(nrow(gpbandits:::bandit_checked(as.environment(fitted))$said), 8)
 })
 
 test_that("unsupported checks are errors, and extreme data give finite results", {

@@ -122,14 +122,16 @@ test_that("one-step-ahead residuals use the rewards that arrived before, whateve
     A <- K[arms[order], arms[order]] + diag(0.04, 30)
     expected <- drop(forwardsolve(t(chol(A)), y[order]))
     # Twelve arms, thirty rewards: rank-one updates; ten rewards, each at a separate point, below: the factor.
-    expect_equal(gpbandits:::innovations(gpbandits:::bandit_checked(as.environment(b))), expected, tolerance = 1e-8)
+    ahead <- gpbandits:::innovations(gpbandits:::bandit_checked(as.environment(b)))
+    expect_equal(ahead[, "z"], expected, tolerance = 1e-8)
+    expect_equal(ahead[, "mean"], y[order] - expected * diag(chol(A)), tolerance = 1e-8)
   }
   wide <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.04, policy_uniform())
   q <- wide$suggest(10)
   for (i in c(7, 1:6, 8:10)) wide$observe(i, y[i])
   order <- c(7, 1:6, 8:10)
   A <- ref_kernel_se(0.3)(q$x1[order]) + diag(0.04, 10)
-  expect_equal(gpbandits:::innovations(gpbandits:::bandit_checked(as.environment(wide))),
+  expect_equal(gpbandits:::innovations(gpbandits:::bandit_checked(as.environment(wide)))[, "z"],
                drop(forwardsolve(t(chol(A)), y[order])), tolerance = 1e-8)
 })
 
@@ -173,7 +175,7 @@ test_that("predictions at the choice use the parameters of their time, and count
   }
   two <- b$suggest(2)
   b$observe(two$id, f[two$arm])
-  ours <- gpbandits:::bandit_checked(as.environment(b))$said
+  ours <- gpbandits:::bandit_checked(as.environment(b))$said[, "z"]
   # The first of the two was asked with nothing pending, the second was not.
   expect_equal(ours[seq_along(z)], z, tolerance = 1e-10)
   expect_length(ours, length(z) + 1)
@@ -307,4 +309,24 @@ test_that("of many points about 1,000 are left out, by the formulas of all rewar
   all <- check_model(gp_regression(x, y, kernel_se(0.3), 0.09))
   expect_equal(check$data$z, all$data$z[check$data$id], tolerance = 1e-2)
   expect_equal(check$tests$statistic[1:2], all$tests$statistic[1:2], tolerance = 1e-6)
+})
+
+test_that("the noise test rejects a correct model as often as its level says", {
+  # Leave-one-out residuals of neighbours depend on each other if there is little noise.
+  p <- vapply(1:200, function(seed) {
+    set.seed(seed)
+    x <- runif(30)
+    y <- drop(crossprod(chol(ref_kernel_se(0.2)(x) + diag(1e-4, 30)), rnorm(30)))
+    check_model(gp_regression(x, y, kernel_se(0.2), 1e-4))$tests$p[3]
+  }, 0)
+  expect_lt(mean(p < 0.05), 0.05 + 3 * sqrt(0.05 * 0.95 / 200))
+  expect_gt(mean(p < 0.5), 0.5 - 3 * sqrt(0.25 / 200))
+})
+
+test_that("the noise test finds noise that grows with the mean", {
+  set.seed(66)
+  x <- runif(80)
+  y <- sin(6 * x) + rnorm(80, sd = ifelse(sin(6 * x) > 0, 0.5, 0.1))
+  expect_lt(check_model(gp_regression(x, y, kernel_se(0.2), 0.13))$tests$p[3], 0.01)
+  expect_lt(check_model(gp_fit(x, y, kernel_se(0.2)))$tests$p[3], 0.01)
 })

@@ -224,18 +224,36 @@ test_that("constants by cross-validation and shuffles equal those computed by ha
   }))), 0)
   expect_equal(unname(found$error), error)
   expect_equal(found$c, c(0.01, 0.5, 20)[which.min(error)])
+  # The monitor tests all tails after every pair.
+  half <- function(which) {
+    q <- length(which)
+    K[, which, drop = FALSE] %*% solve(K[which, which] + diag(found$c * q^(1 / 5), q), y[which])
+  }
   largest <- replicate(19, {
     order <- sample.int(30)
-    max(vapply(1:15, function(q) {
-      half <- function(which) K[, which, drop = FALSE] %*% solve(K[which, which] + diag(found$c * q^(1 / 5), q), y[which])
-      tail <- order[(31 - 2 * q):30]
+    max(vapply(2:30, function(t) max(vapply(seq_len(t %/% 2), function(q) {
+      tail <- order[(t + 1 - 2 * q):t]
       q^(4 / 5) * mean((half(tail[1:q]) - half(tail[q + 1:q]))^2)
-    }, 0))
+    }, 0)), 0))
   })
   expect_equal(found$C, sort(largest)[18])
   expect_equal(found$ridge(7), found$c * 7^(1 / 5))
   expect_equal(found$threshold(7), found$C * 7^(-4 / 5))
   expect_error(calibrate_detector(x, y, kernel_se(1)), class = "gpbandits_error")
+})
+
+test_that("a calibrated monitor raises as many false alarms in a run as its level says", {
+  kernel <- kernel_matern(2.5, 0.3)
+  grid <- seq(0, 1, length.out = 20)
+  alarms <- vapply(1:60, function(seed) {
+    set.seed(seed)
+    x <- runif(48)
+    y <- sin(6 * x) + rnorm(48, sd = 0.3)
+    past <- 1:24
+    found <- calibrate_detector(x[past], y[past], kernel, candidates = 1, level = 0.1, permutations = 39, domain = grid)
+    !is.na(detect_change(x[-past], y[-past], kernel, found$threshold, found$ridge, domain = grid)$alarm)
+  }, NA)
+  expect_lt(mean(alarms), 0.1 + 3 * sqrt(0.1 * 0.9 / 60))
 })
 
 test_that("on stationary noise the detector raises alarms at most as often as its calibrated level", {

@@ -163,10 +163,10 @@ double ChangeSweep::statistic(const VectorXd& older, const VectorXd& newer) cons
   return w.dot(multiply(products_.block(first, first, 2 * q, 2 * q), w)) / average_->divisor();
 }
 
-bool ChangeSweep::add(const VectorXd& x, double y) {
+double ChangeSweep::largest(const VectorXd& x, double y) {
   grow_matrices(x);
   y_.push_back(y);
-  bool alarm = false;
+  double out = 0.0;
   for (Index q = 1; q <= size(); ++q) {
     // Windows that no tail can use yet as its older half are needed later.
     if (static_cast<Index>(windows_.size()) < q) windows_.emplace_back();
@@ -181,13 +181,10 @@ bool ChangeSweep::add(const VectorXd& x, double y) {
     if (kept <= q) continue;
     const double difference =
         statistic(window.weights[static_cast<std::size_t>(kept - 1 - q)], window.weights.back());
-    if (difference > window.threshold) {
-      alarm = true;
-      break;
-    }
+    out = std::max(out, difference / window.threshold);
     window.weights.erase(window.weights.begin());
   }
-  return alarm;
+  return out;
 }
 
 double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y, double ridge,

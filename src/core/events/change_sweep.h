@@ -80,8 +80,10 @@ class ChangeSweep {
   ChangeSweep(KernelPtr kernel, std::unique_ptr<Averaging> average, Rate threshold, Rate ridge,
               bool dyadic = false);
 
-  // Adds a pair; true if some tail raises the alarm (the shortest is tried first).
-  bool add(const VectorXd& x, double y);
+  // Adds a pair; true if some tail raises the alarm.
+  bool add(const VectorXd& x, double y) { return largest(x, y) > 1.0; }
+  // Adds a pair. The largest statistic of a tail, as a multiple of its threshold.
+  double largest(const VectorXd& x, double y);
   void clear();
   Index size() const { return static_cast<Index>(y_.size()); }
 
