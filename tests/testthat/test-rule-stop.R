@@ -601,3 +601,20 @@ test_that("the change on a box and over a product equals that of their points", 
                     stop_when = stop_emsr(0.02))
   expect_lt(run$rounds, 60)
 })
+
+test_that("with one fitted model or a fitted scale a certificate by draws states no probability", {
+  x <- seq(0, 1, length.out = 20)
+  stated <- function(...) {
+    b <- gp_bandit(x, kernel_se(0.3), 0.01, policy_pims(), ...)
+    b$add(arm = 1:10 * 2, reward = sin(6 * x[1:10 * 2]))
+    b$suggest()
+    lapply(list(stop_prb(0.1, 0.1), NULL), b$certificate)
+  }
+  for (found in c(stated(refit = refit_every(5)), stated(outputs = scale_outputs()))) {
+    expect_identical(found$probability, NA_real_)
+    expect_match(paste(found$assumptions, collapse = " "), "no probability")
+  }
+  for (found in c(stated(), stated(refit = refit_every(5, average = 3), outputs = scale_outputs()))) {
+    expect_gte(found$probability, 0.9)
+  }
+})

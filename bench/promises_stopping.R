@@ -1,0 +1,102 @@
+# Do stated probabilities hold? Certificates of stop_prb() and false alarms of calibrated detectors, labels of gp_lse()
+# and the noise test of check_model(), in simulated runs with known truth.
+#   Rscript bench/promises_stopping.R [runs=200] [parts=stop,detector,level,noise]
+# Results: bench/results/promises_stopping.md. About 15 minutes.
+library(gpbandits)
+source("bench/shared/script.R")
+args <- arguments(runs = "200", parts = "stop,detector,level,noise")
+runs <- as.integer(args$runs)
+
+count <- function(part, name, stated, one) {
+  found <- vapply(seq_len(runs), function(seed) {
+    set.seed(seed)
+    suppressWarnings(suppressMessages(one()))
+  }, 0)
+  line(c(part, name, stated, runs, sum(found > 0.5, na.rm = TRUE)))
+}
+
+# ---- stop_prb(0.1, 0.1): is the certified point's regret above 0.1? -------------------------------------------------
+
+arms <- seq(0, 1, length.out = 100)
+smooth <- kernel_matern(2.5, 0.2)
+
+wrong_certificate <- function(bandit) {
+  f <- as.vector(sample_gp(smooth, arms))
+  for (t in 1:100) {
+    q <- bandit$suggest()
+    bandit$observe(q$id, f[q$arm] + rnorm(1, sd = 0.1))
+    found <- if (t >= 5) bandit$certificate(stop_prb(0.1, 0.1))
+    if (isTRUE(found$certified)) return(max(f) - f[found$point$arm] > 0.1)
+  }
+  FALSE
+}
+
+stop_cases <- list(
+  "true hyperparameters" = function() gp_bandit(arms, smooth, 0.01, policy_pims()),
+  "refit_every(5), NA" = function() gp_bandit(arms, smooth, 0.01, policy_pims(), refit = refit_every(5)),
+  "scale_outputs(), NA" = function() gp_bandit(arms, smooth, 0.01, policy_pims(), outputs = scale_outputs()),
+  "refit_every(5, average = 10)" = function() {
+    gp_bandit(arms, smooth, 0.01, policy_pims(), refit = refit_every(5, average = 10))
+  },
+  "auto_bandit()" = function() auto_bandit(finite_domain(arms)))
+
+# ---- calibrate_detector(level = 0.05): does a bandit restart within 300 rounds without a change? --------------------
+
+restarts <- function(pairs, dyadic) {
+  x <- seq(0, 1, length.out = 50)
+  kernel <- kernel_matern(2.5, 0.3)
+  f <- as.vector(sample_gp(kernel, x))
+  at <- sample(50, pairs, TRUE)
+  found <- calibrate_detector(x[at], f[at] + rnorm(pairs, sd = 0.2), kernel, domain = x, dyadic = dyadic)
+  bandit <- gp_bandit(x, kernel, 0.04, policy_ucb(width_constant(2)),
+                      changes = change_detect(found$threshold, found$ridge, dyadic = dyadic))
+  run_bandit(bandit, bandit_problem(x, f, noise = 0.2), 300)
+  max(bandit$history()$segment) > 1
+}
+
+# ---- gp_lse(): are more than a fifth of the truths outside of their intervals after some of the rewards? -------------
+
+outside <- function(rounds, single) {
+  x <- seq(0, 1, length.out = 60)
+  f <- 50 + 20 * sin(6 * x)
+  bandit <- gp_lse(x, kernel_se(0.3, variance = 400), noise_var = 9, level = 55, accuracy = 3,
+                   width = width_constant(2), refit = refit_every(5), mean = 50)
+  if (single) bandit <- gp_bandit(x, kernel_se(0.3, variance = 400), 9, bandit$config$policy, refit = refit_every(5),
+                                  mean = 50)
+  for (t in seq_len(rounds)) {
+    q <- bandit$suggest()
+    bandit$observe(q$id, f[q$arm] + rnorm(1, sd = 3))
+  }
+  found <- bandit$levels()
+  mean(found$lower > f | found$upper < f) > 0.2
+}
+
+# ---- check_model(): p-values of the noise test below 0.05 of a correct model -----------------------------------------
+
+rejects <- function(rounds, sd) {
+  x <- seq(0, 1, length.out = 50)
+  bandit <- gp_bandit(x, kernel_se(0.2), sd^2, policy_ucb(width_constant(2)))
+  run_bandit(bandit, bandit_problem(x, as.vector(sample_gp(kernel_se(0.2), x)), noise = sd), rounds)
+  check_model(bandit)$tests$p[3] < 0.05
+}
+
+parts <- words(args$parts)
+line(c("part", "case", "stated", "runs", "wrong"))
+line(c("---", "---", rep("---:", 3)))
+if ("stop" %in% parts) for (name in names(stop_cases)) {
+  count("stop_prb(0.1, 0.1)", name, 0.1, function() wrong_certificate(stop_cases[[name]]()))
+}
+if ("detector" %in% parts) for (pairs in c(40, 80)) {
+  count("calibrate_detector()", sprintf("%d pairs, dyadic", pairs), 0.05, function() restarts(pairs, TRUE))
+  if (pairs == 40) count("calibrate_detector()", "40 pairs", 0.05, function() restarts(pairs, FALSE))
+}
+if ("level" %in% parts) {
+  for (rounds in c(8, 12, 20)) for (single in c(TRUE, FALSE)) {
+    count("gp_lse()", sprintf("%d rewards, %s", rounds, if (single) "one model" else "ten models"), "-",
+          function() outside(rounds, single))
+  }
+}
+if ("noise" %in% parts) for (case in list(c(12, 0.3), c(30, 0.1), c(60, 0.01), c(60, 1))) {
+  count("check_model(), noise", sprintf("%g rewards, noise sd %g", case[1], case[2]), 0.05,
+        function() rejects(case[1], case[2]))
+}
