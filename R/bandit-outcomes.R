@@ -64,6 +64,88 @@ warn_infeasible <- function(found, wanted) {
                  ". This is the most probable one (", format(found, digits = 3), ").")
 }
 
+# The evaluated point with the largest mean of the objective among those where the limits hold with probability
+# `feasible`; NULL if there is none, or if `found` is surely better and surely feasible.
+evaluated_under_limits <- function(bandit, found, contexts, feasible) {
+  config <- current_config(bandit)
+  points <- evaluated_outcomes(bandit)
+  if (!point_total(points$points) || !is_level_known(config)) return(NULL)
+  at <- outcomes_at(bandit, points$points, NULL)
+  yes_no <- yes_or_no_limits(config, points)
+  hold <- feasible_by_values(bandit, points, yes_no, at$feasible)
+  allowed <- !is.na(hold) & hold >= feasible
+  if (!any(allowed)) return(NULL)
+  side <- objective_signs(config)
+  columns <- paste0(objectives(config), c("_mean", "_sd"))
+  value <- ifelse(allowed, side * worth_of_evaluated(config, points, objectives(config), at[[columns[1]]]), -Inf)
+  best <- which.max(value)
+  if (!length(yes_no)) {
+    there <- outcomes_at(bandit, points_found(config, found), NULL)
+    lower <- side * there[[columns[1]]] - surely * there[[columns[2]]]
+    if (isTRUE(there$feasible >= max(feasible, stats::pnorm(surely)) && lower > value[best])) return(NULL)
+  } else {
+    warn_once(bandit, "yes_no", "Only two values of ", quoted(yes_no), " were observed, which a Gaussian process ",
+              "predicts badly. Points count as feasible only where the limit was observed to hold. If possible, use the number ",
+              "that is compared with the limit as the outcome.")
+  }
+  c(points_in_log(config, subset_points(points$points, best), contexts)[c("arm", "inputs")],
+    by_values = length(yes_no) > 0)
+}
+
+# Between the means of an outcome at evaluated points and the values observed there, as in Bandit::worth_of_evaluated().
+worth_of_evaluated <- function(config, points, name, mean) {
+  one <- outcome_config(config, match(name, outcome_names(config)))
+  if (!is_noise_fitted(one)) return(mean)
+  group <- match_frames(points$frame, points$frame)
+  value <- points$values[, name]
+  there <- stats::ave(value, group)
+  structure <- if (expected_noise(one) <= negligible_noise) 1
+               else if (!anyDuplicated(group)) 0.5
+               else as.numeric(max(abs(value - there)) <= 1e-9 * stats::sd(value))
+  (1 - structure) * mean + structure * there
+}
+
+# The sd by which a point must be better to be surely better.
+surely <- 2
+
+# The evaluated points inside of the domain, with the observed values of all outcomes, a column each.
+evaluated_outcomes <- function(bandit) {
+  config <- bandit$config
+  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
+  points <- logged_points(bandit, ids)
+  inside <- if (length(ids)) !lies_outside(config$domain, points) else logical()
+  ids <- ids[inside]
+  values <- vapply(seq_len(outcome_count(config)), function(k) {
+    known <- core(cpp_bandit_known(bandit$handle, k))
+    known$value[match(ids, known$id)]
+  }, numeric(length(ids)))
+  list(points = subset_points(points, inside), frame = query_frame(bandit, ids)[-1],
+       values = matrix(values, length(ids), outcome_count(config), dimnames = list(NULL, outcome_names(config))))
+}
+
+# The limited outcomes of which only two values were observed, and never both at one point.
+yes_or_no_limits <- function(config, points) {
+  limited <- names(Filter(is_limited, outcome_roles(config)))
+  group <- match_frames(points$frame, points$frame)
+  Filter(function(name) {
+    value <- points$values[, name]
+    length(unique(value)) == 2 && all(value == value[group])
+  }, limited)
+}
+
+# The probability that all limits hold at evaluated points. Those in `yes_no` hold or do not.
+feasible_by_values <- function(bandit, points, yes_no, feasible) {
+  if (!length(yes_no)) return(feasible)
+  config <- current_config(bandit)
+  roles <- outcome_roles(config)
+  holds <- Reduce(`&`, lapply(yes_no, function(name) {
+    value <- points$values[, name]
+    value >= trait(roles[[name]], "lower") & value <= trait(roles[[name]], "upper")
+  }))
+  for (name in yes_no) config$outcomes[[name]]$role <- tracked()
+  ifelse(holds, feasibility(config, scaled_outcomes_at(bandit, points$points, NULL)), 0)
+}
+
 # The point of the front with the largest weighted sum of the objectives' means.
 best_of_front <- function(bandit, context, feasible, weights) {
   wanted <- objectives(bandit$config)
@@ -117,12 +199,27 @@ front_now <- function(bandit, context, feasible) {
                   function(k) is_level_known(outcome_config(current_config(bandit), k)), NA))) {
     return(frame[0, ])
   }
+  played <- evaluated_outcomes(bandit)
+  frame$evaluated <- !is.na(match_frames(frame[names(played$frame)], played$frame))
   frame <- frame[frame$feasible >= feasible & !is.na(frame$feasible), ]
-  values <- as.matrix(frame[paste0(wanted, "_mean")]) * rep(objective_signs(config), each = nrow(frame))
-  frame <- frame[is_nondominated(values), ]
+  if (prefers_evaluated(config)) frame <- frame[frame$evaluated | is_surely_new(frame, config), ]
+  frame <- frame[is_nondominated(objective_values(frame, config)), ]
   frame <- frame[order(frame[[paste0(wanted[1], "_mean")]]), ]
   row.names(frame) <- NULL
   frame
+}
+
+# The means of the objectives, larger is better, less a number of sd.
+objective_values <- function(frame, config, less = 0) {
+  of <- function(what) as.matrix(frame[paste0(objectives(config), what)])
+  of("_mean") * rep(objective_signs(config), each = nrow(frame)) - if (less > 0) less * of("_sd") else 0
+}
+
+# Is each point surely better than every evaluated one in some objective?
+is_surely_new <- function(frame, config) {
+  lower <- objective_values(frame, config, less = surely)
+  known <- t(objective_values(frame[frame$evaluated, ], config))
+  vapply(seq_len(nrow(frame)), function(i) isTRUE(all(colSums(known >= lower[i, ]) < nrow(known))), NA)
 }
 
 point_frame_of <- function(bandit, points, contexts) {

@@ -218,11 +218,13 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed
   if (is_beside_failure(bandit, found, contexts, fixed)) {
     found <- best_that_succeeded(bandit, contexts, context, feasible)
   }
+  settled <- if (is.null(fixed) && prefers_evaluated(config)) evaluated_under_limits(bandit, found, contexts, feasible)
+  if (!is.null(settled)) found <- settled
   frame <- point_frame(bandit, found$arm, contexts$row, found$inputs)
   out <- cbind(frame, outcomes_at(bandit, points_found(config, found),
                                   if (length(config$context_names)) frame[config$context_names]))
   if (!is_level_known(current_config(bandit))) return(out[0, ])
-  if (!trait(config$policy, "safe")) warn_infeasible(out$feasible, feasible)
+  if (!trait(config$policy, "safe") && !isTRUE(settled$by_values)) warn_infeasible(out$feasible, feasible)
   out
 }
 

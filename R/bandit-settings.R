@@ -36,7 +36,10 @@ core_config <- function(config, fixed = fixed_settings(config), inputs = input_n
   common$policy <- resolve_policy(config$policy, config, fixed$policy)
   if (!is.null(config$forgetting)) common$forgetting <- resolve_changes(config$forgetting, config)
   if (!is.null(config$noise_field)) common$noise_field <- core_noise_field(config)
-  if (isTRUE(config$fresh) && is_noise_negligible(config)) common$exact <- TRUE
+  if (isTRUE(config$fresh)) {
+    if (is_noise_negligible(config)) common$exact <- TRUE
+    else if (is_noise_doubtful(config)) common$noise_fitted <- TRUE
+  }
   if (!is.null(config$outputs)) common$outputs <- output_map(config)
   if (!is.null(config$models)) common <- with_models(config, common)
   of_form(config, "for_core")(config, common)
@@ -88,6 +91,20 @@ is_noise_negligible <- function(config) {
   if (length(config$context_names) || !is.null(config$noise_field)) return(FALSE)
   each <- lapply(seq_len(outcome_count(config)), outcome_config, config = config)
   all(vapply(each, expected_noise, 0) <= negligible_noise)
+}
+
+# Is the noise variance an estimate? A fit also treats structure of f that its models cannot represent as noise.
+is_noise_fitted <- function(config) {
+  !is.null(config$refit) && !isTRUE(config$refit$settings$fix_noise) && is.null(config$constraints)
+}
+
+is_noise_doubtful <- function(config) {
+  is_noise_fitted(config) && prefers_evaluated(config) && is.null(config$noise_field) && of_form(config, "gaussian")
+}
+
+# Is a point that was not evaluated recommended only if it is surely better than the evaluated ones?
+prefers_evaluated <- function(config) {
+  isTRUE(config$fresh) && !length(config$context_names) && is.null(config$changes)
 }
 
 # Settings from which a space and a posterior are made, with those of each of several models.

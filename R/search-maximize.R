@@ -73,8 +73,7 @@
 #' functions. For the result see [bandit_maximum].
 #' @return An object of class `bandit_maximum`, a list (see its [methods][bandit_maximum]):
 #'
-#' * `par`: the [recommended-point], usually that with the best posterior mean. If the fitted noise is negligible, it is
-#'   usually the evaluated point with the best reward.
+#' * `par`: the [recommended-point], usually an evaluated one.
 #' * `value`, `sd`: the expected reward at `par` and its standard deviation, with a part of the fitted noise (see
 #'   [recommended-point]).
 #' * `observed`: the row of the history with the best reward.

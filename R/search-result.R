@@ -19,7 +19,7 @@ new_maximum <- function(history, bandit, ...) of_form(bandit$config, "new_maximu
 new_maximum_of_rewards <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
   seen <- best_row(rewards_inside(history, bandit$config$domain), bandit$config)
-  best <- if (length(seen)) recommended(bandit, history, ...)
+  best <- if (length(seen)) bandit$best()
   model_state <- if (!is.null(best)) with_structure(model_state_of_best(bandit, best), bandit, ...)
   named <- function(frame) {
     names(frame)[names(frame) == "reward"] <- outcome_names(bandit$config)
@@ -32,36 +32,6 @@ new_maximum_of_rewards <- function(history, bandit, ...) {
             class = "bandit_maximum")
 }
 
-# The recommended point: the point with the best posterior mean, or an evaluated point with better measurements. A fit
-# treats effects that the model cannot represent as noise, although part of them belongs to the objective. Therefore the
-# measurements at a point get a weight: the proportion of the noise in the prior variance of a measurement. The expected
-# value uses the same weight. (A certificate holds for `$best()`.)
-recommended <- function(bandit, history, certificate = NULL, ...) {
-  best <- bandit$best()
-  share <- noise_share(frame_of(bandit))
-  if (share == 0 || !is.null(certificate)) return(best)
-  names <- bandit$config$domain$names
-  credited <- function(model_state, measurement) {
-    model_state$mean <- (1 - share) * model_state$mean + share * measurement
-    model_state
-  }
-  history$reward <- rewards_inside(history, bandit$config$domain)
-  seen <- history[!is.na(history$reward), c(names, "reward")]
-  seen$reward <- stats::ave(seen$reward, match_frames(seen[names], seen[names]))
-  expected <- model_state_of_best(bandit, best)
-  with_model_state <- function(point, model_state) cbind(point, columns_beside(model_state, names))
-  is_better <- function(value) output_sign(bandit$config) * (value - expected$mean) > 0
-  # No posterior mean exceeds the best one, so only points with better measurements can be better.
-  better <- seen[is_better(seen$reward), ]
-  if (nrow(better)) {
-    model_state <- credited(bandit$posterior(better[names]), better$reward)
-    top <- best_row(model_state$mean, bandit$config)
-    if (is_better(model_state$mean[top])) return(with_model_state(better[top, names, drop = FALSE], model_state[top, ]))
-  }
-  there <- seen$reward[match_frames(best[names], seen[names])]
-  if (is.na(there)) best else with_model_state(best[names], credited(expected[c("mean", "sd")], there))
-}
-
 # A fit treats structure of the objective that is finer than its models as noise. If several models are averaged, this
 # part of the fitted noise variance is added to the variance of the reported value (`bench/promise_causes.R`).
 structure_in_noise <- 0.1
@@ -69,25 +39,11 @@ structure_in_noise <- 0.1
 with_structure <- function(model_state, bandit, certificate = NULL, ...) {
   bandit <- frame_of(bandit)
   config <- current_config(bandit)
-  if (!is_noise_fitted(bandit) || !is.null(certificate) || is.null(config$models)) return(model_state)
+  if (!is_noise_fitted(bandit$config) || !is.null(certificate) || is.null(config$models)) return(model_state)
   noise_var <- noise_in_user_units(config, as.double(model_state$mean))
   widened <- sqrt(model_state$sd^2 + structure_in_noise * noise_var)
   if (is.finite(widened)) model_state$sd <- widened
   model_state
-}
-
-is_noise_fitted <- function(bandit) {
-  refit <- bandit$config$refit
-  !is.null(refit) && !isTRUE(refit$settings$fix_noise) && is.null(bandit$config$constraints)
-}
-
-# The weight is 0 if the user gave the noise variance. It is also 0 if several models are averaged: the average already
-# includes models that explain the data with less noise. An additional weight for the best measurement then makes
-# predictions overconfident (`bench/promise.R`).
-noise_share <- function(bandit) {
-  if (!is_noise_fitted(bandit) || !is.null(current_config(bandit)$models)) return(0)
-  noise_var <- current_config(bandit)$noise_var
-  noise_var / (noise_var + bandit_facts(bandit)$prior_scale^2)
 }
 
 #' Methods for the result of a Bayesian optimisation

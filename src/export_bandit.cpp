@@ -88,6 +88,7 @@ ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* ha
     const VectorXd coded = settings.numbers("coded");
     for (Index k = 0; k < coded.size(); ++k) out.coded.push_back(static_cast<Index>(coded[k]));
   }
+  out.noise_fitted = settings.has("noise_fitted");
   out.noiseless = settings.has("noiseless");
   WidthPtr width;
   if (policy->has("width")) {

@@ -569,3 +569,42 @@ test_that("an outcome's name that is reserved is an error that names the reason"
     expect_error(named(case[1]), case[2], class = "gpbandits_error")
   }
 })
+
+test_that("one result, or equal ones, make the front of evaluated points", {
+  out <- list(u = to_maximize(), v = to_maximize())
+  b <- auto_bandit(list(x = c(0, 1)), data.frame(x = 0.42, u = 1, v = 2), outcomes = out)
+  expect_identical(b$front()$x, 0.42)
+  expect_identical(b$best(weights = c(u = 1, v = 1))$x, 0.42)
+  b <- auto_bandit(list(x = c(0, 1)), data.frame(x = c(0.42, 0.7), u = 1, v = 2), outcomes = out)
+  expect_true(all(b$front()$x %in% c(0.42, 0.7)))
+  expect_true(all(b$front()$evaluated))
+  # A point that was not evaluated is there only if it is surely better in some objective than each evaluated one.
+  x <- seq(0, 1, length.out = 9)
+  b <- auto_bandit(list(x = c(0, 1)), data.frame(x = x, u = -(x - 0.3)^2, v = -(x - 0.7)^2), outcomes = out)
+  b$suggest()
+  front <- b$front()
+  known <- front[front$evaluated, ]
+  new <- front[!front$evaluated, ]
+  expect_true(all(known$x %in% x))
+  expect_gt(nrow(new), 0)
+  for (i in seq_len(nrow(new))) {
+    better <- new$u_mean[i] - 2 * new$u_sd[i] > known$u_mean | new$v_mean[i] - 2 * new$v_sd[i] > known$v_mean
+    expect_true(all(better))
+  }
+})
+
+test_that("limits known as yes or no are taken as observed, and the recommended point was evaluated", {
+  set.seed(5)
+  data <- data.frame(x = runif(14), y = runif(14))
+  data$ok <- as.numeric(data$x + data$y > 0.8)
+  data$reward <- -data$x - 0.5 * data$y
+  feasible <- data[data$ok == 1, ]
+  b <- auto_bandit(list(x = c(0, 1), y = c(0, 1)), data, limits = ~ ok >= 0.5)
+  b$suggest()
+  expect_warning(best <- b$best(), "two values", class = "gpbandits_yes_no")
+  expect_equal(unlist(best[c("x", "y")]), unlist(feasible[which.max(feasible$reward), c("x", "y")]))
+  # Noisy answers at one point: no limit is known from a single answer.
+  b$add(data[1, c("x", "y")], reward = c(reward = data$reward[1], ok = 1 - data$ok[1]))
+  b$suggest()
+  expect_no_warning(suppressWarnings(b$best(), classes = "gpbandits_infeasible"))
+})

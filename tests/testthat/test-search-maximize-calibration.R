@@ -177,7 +177,4 @@ test_that("for a constant function of twenty inputs intervals cover the truth, t
   twenty <- box_domain(stats::setNames(rep(0, 20), paste0("x", 1:20)), rep(1, 20))
   flat <- function(...) minimize_bandit(function(p) rnorm(1, 0.25, 0.02), twenty, 60, ...)
   expect_identical(beyond_three(flat, function(p) 0.25, 1:2), 0L)
-  # One model does not.
-  alone <- function() flat(model = gp_model(refit = refit_every(5, mean = "fit", starts = 1)))
-  expect_identical(beyond_three(alone, function(p) 0.25, 1:2), 2L)
 })

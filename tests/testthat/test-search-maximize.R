@@ -181,38 +181,41 @@ test_that("evaluations are reported as they arrive, and a progress bar needs no 
   expect_silent(maximize_bandit(function(p) 1, 1:3, 3))
 })
 
-test_that("with a single model, measurements count by the proportion of noise in the variance", {
+test_that("if the noise is fitted, a point counts by its mean and, unless repeated points refute it, by its rewards", {
   # Without noise, and too rugged for any model: the noise of the fit belongs to the objective.
   rugged <- function(p) -abs(p[["x"]] - 0.6) + 0.8 * (sin(1e4 * p[["x"]]) + sin(7e4 * p[["y"]]))
-  for (direction in c("maximize", "minimize")) {
+  models <- list(gp_model(), gp_model(refit = refit_every(2, mean = "fit"), noise_prior = c(log(1e-3), 2)))
+  for (side in c(1, -1)) for (model in models) {
     set.seed(12)
-    side <- if (direction == "maximize") 1 else -1
-    found <- maximize_bandit(function(p) side * rugged(p), list(x = c(0, 1), y = c(0, 1)), 30, direction = direction,
-                             model = gp_model(refit = refit_every(2, mean = "fit"), noise_prior = c(log(1e-3), 2)))
+    found <- maximize_bandit(function(p) side * rugged(p), list(x = c(0, 1), y = c(0, 1)), 30,
+                             direction = if (side > 0) "maximize" else "minimize", model = model)
     inputs <- c("x", "y")
-    model_state <- predict(found)
-    fit <- found$bandit$refits[[length(found$bandit$refits)]]
-    share <- fit$noise_var / (fit$noise_var + fit$kernel$variance)
-    expect_gt(share, 0.05)
-    worth <- side * ((1 - share) * model_state$mean + share * found$history$reward)
-    best <- found$bandit$best()
-    expect_gt(max(worth), side * best$mean)
+    frame <- as.environment(found$bandit)
+    map <- gpbandits:::output_map(gpbandits:::current_config(frame))
+    structure <- if (anyDuplicated(found$history[inputs])) 1 else 0.5
+    worth <- (1 - structure) * gpbandits:::posterior_where_played(frame, 1:30)$mean +
+      structure * gpbandits:::transform_outputs(map, found$history$reward)
     expect_equal(found$par, unlist(found$history[which.max(worth), inputs]))
-    expect_gt(rugged(found$par), rugged(unlist(best[inputs])))
-    expect_equal(found$value, side * max(worth), tolerance = tol$replay)
-    expect_equal(found$sd, model_state$sd[which.max(worth)], tolerance = tol$replay)
+    expect_equal(found$value, predict(found)$mean[which.max(worth)])
   }
-  # Repeated measurements count by their mean.
+})
+
+test_that("rewards that differ at one point show that the noise is real; equal ones, that it is not", {
+  x <- list(u = c(0, 1), v = c(0, 1))
   set.seed(13)
-  arms <- maximize_bandit(function(p) rnorm(1), 1:3, 12,
-                          model = gp_model(refit = refit_every(2, mean = "fit"), noise_prior = c(log(1e-3), 2)))
-  fit <- arms$bandit$refits[[length(arms$bandit$refits)]]
-  share <- fit$noise_var / (fit$noise_var + fit$kernel$variance)
-  mean <- predict(arms, data.frame(x1 = 1:3))$mean
-  measurement <- vapply(1:3, function(x) mean(arms$history$reward[arms$history$x1 == x]), 0)
-  worth <- (1 - share) * mean + share * measurement
-  expect_equal(arms$par[["x1"]], if (max(worth) > max(mean)) which.max(worth) else which.max(mean))
-  expect_equal(arms$value, worth[arms$par[["x1"]]], tolerance = tol$replay)
+  data <- data.frame(u = runif(20), v = runif(20))
+  data$reward <- -(data$u - 0.5)^2 - (data$v - 0.5)^2 + rnorm(20, sd = 0.1)
+  data$reward[which.max(data$u)] <- 0.35
+  best <- function(again) {
+    b <- auto_bandit(x, rbind(data, again))
+    b$suggest()
+    list(best = b$best()[c("u", "v")], mean = predict(b, data[c("u", "v")])$mean)
+  }
+  equal <- best(data[1:3, ])
+  expect_equal(unlist(equal$best), unlist(data[which.max(data$reward), c("u", "v")]))
+  differ <- best(transform(data[1:3, ], reward = reward + 0.2 * (-1)^(1:3)))
+  expect_equal(unlist(differ$best), unlist(data[which.max(differ$mean), c("u", "v")]))
+  expect_lt(differ$best$u, max(data$u))
 })
 
 test_that("with a given noise variance the best posterior mean is recommended", {

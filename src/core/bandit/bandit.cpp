@@ -18,7 +18,7 @@ namespace gpb {
 
 namespace {
 
-constexpr double kBelow = 2.0;         // sd by which a mean must exceed the best reward, see surely_as_good()
+constexpr double kBelow = 2.0;         // sd by which a mean must exceed an evaluated point, see surely_as_good()
 constexpr double kMostPoints = 20000;  // most points evaluated one by one, if a search finds only excluded ones
 constexpr double kSameReward = 1e-9;   // relative difference of two measurements without noise
 constexpr double kSame = 1e-6;         // relative to the inputs' ranges: nearer points are the same
@@ -486,23 +486,68 @@ double Bandit::value_of(Index id) const {
   return model_state(0).outputs.value(state_.known_value(state_.query(id)));
 }
 
-// For almost noiseless rewards: the point of the best reward. Null if f at `found` is probably larger, that is if
-// mean - kBelow * sd exceeds the best reward.
+// An evaluated point. Null if f at `found` is surely larger, that is if mean - kBelow * sd there exceeds the best value
+// of an evaluated point. These values are rewards if there is almost no noise, else see worth_of_evaluated().
 const Point* Bandit::surely_as_good(const Point& found) const {
-  if (!model_state_.exact) return nullptr;
-  const Point* best = nullptr;
-  double largest = -kInf, mean, sd;
+  if (!model_state_.exact && !model_state_.noise_fitted) return nullptr;
+  std::vector<Index> ids;
   for (const Index id : rewarded(Context())) {
-    if (!is_exact(id)) continue;
-    const Query& q = state_.query(id);
-    const double value = value_of(id);
-    if (best && !(value > largest)) continue;
-    best = &q.point;
-    largest = value;
+    if (has_shared_noise(id)) ids.push_back(id);
   }
-  if (!best || model_state_.noiseless) return best;
+  if (ids.empty()) return nullptr;
+  VectorXd worth(static_cast<Index>(ids.size()));
+  if (model_state_.exact) {
+    for (Index i = 0; i < worth.size(); ++i) worth[i] = value_of(ids[static_cast<std::size_t>(i)]);
+  } else {
+    worth = worth_of_evaluated(ids);
+  }
+  Index best = 0;
+  for (Index i = 1; i < worth.size(); ++i) {
+    if (worth[i] > worth[best]) best = i;
+  }
+  const Point* point = &state_.query(ids[static_cast<std::size_t>(best)]).point;
+  if (model_state_.exact && model_state_.noiseless) return point;
+  double mean, sd;
   first().mean().at(found, mean, sd);
-  return mean - kBelow * sd > largest ? nullptr : best;
+  return mean - kBelow * sd > worth[best] ? nullptr : point;
+}
+
+// The expected values of evaluated points: between the posterior mean and the mean of the rewards there. The fitted
+// noise is real if rewards at one point differ: then it is the posterior mean. If they are equal, the noise is
+// structure of f that the model cannot represent, and the rewards count. If there are none, both are as likely.
+VectorXd Bandit::worth_of_evaluated(const std::vector<Index>& ids) const {
+  std::map<std::vector<double>, Index> groups;
+  std::vector<Index> group;
+  std::vector<const Point*> points;
+  std::vector<Index> slots;
+  for (const Index id : ids) {
+    const Point& point = state_.query(id).point;
+    std::vector<double> key(point.x.data(), point.x.data() + point.x.size());
+    key.push_back(static_cast<double>(point.arm));
+    group.push_back(groups.emplace(std::move(key), static_cast<Index>(groups.size())).first->second);
+    points.push_back(&point);
+    slots.push_back(first().known().slot(id));
+  }
+  const auto count = static_cast<Index>(groups.size()), n = static_cast<Index>(ids.size());
+  VectorXd sum = VectorXd::Zero(count), size = VectorXd::Zero(count), value(n);
+  for (Index i = 0; i < n; ++i) {
+    const Index g = group[static_cast<std::size_t>(i)];
+    value[i] = value_of(ids[static_cast<std::size_t>(i)]);
+    sum[g] += value[i];
+    size[g] += 1.0;
+  }
+  double largest = 0.0;
+  for (Index i = 0; i < n; ++i) {
+    const Index g = group[static_cast<std::size_t>(i)];
+    largest = std::max(largest, std::abs(value[i] - sum[g] / size[g]));
+  }
+  const double structure = count == n ? 0.5 : largest <= kTie * space().prior_scale() ? 1.0 : 0.0;
+  VectorXd worth = (1.0 - structure) * mean().means_at(points, slots);
+  for (Index i = 0; i < n; ++i) {
+    const Index g = group[static_cast<std::size_t>(i)];
+    worth[i] += structure * sum[g] / size[g];
+  }
+  return worth;
 }
 
 std::vector<Index> Bandit::rewarded(const Context& context) const {

@@ -44,6 +44,8 @@ struct ModelState {
   bool once = false;
   // The columns of the inputs that are numbers of levels.
   std::vector<Index> coded;
+  // If true, the noise is an estimate, and may be structure of f that the model cannot represent.
+  bool noise_fitted = false;
   // If true, rewards have no noise: the incumbent and the recommended point have the best reward.
   bool noiseless = false;
 };
@@ -87,8 +89,9 @@ class Bandit final : private PointFacts {
   void replay_arms(ModelState model_state) { add_arms(std::move(model_state)); }
 
   // ---- queries of the state and the posteriors
-  // The point with the largest posterior mean. With several outcomes: among points at which the constraints hold with
-  // probability `feasible`. Changes nothing and uses no random numbers.
+  // The point with the largest posterior mean. If the noise is fitted: an evaluated point, unless another one is surely
+  // better. With several outcomes: among points at which the constraints hold with probability `feasible`. Changes
+  // nothing and uses no random numbers.
   Point recommend(const Context& context, double feasible = kNaN);
   // The point with the largest mean + width * sd (width < 0: a lower bound), and that value. The posterior is of the
   // observed rewards only.
@@ -190,6 +193,7 @@ class Bandit final : private PointFacts {
   bool has_shared_noise(Index id) const;
   double value_of(Index id) const;
   const Point* surely_as_good(const Point& found) const;
+  VectorXd worth_of_evaluated(const std::vector<Index>& ids) const;
   Point settled_among(const Point& found, const Context& context) const;
   double incumbent(const Context& context) const;
   double incumbent_of_slice(const Context& context) const;
