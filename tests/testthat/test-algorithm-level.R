@@ -198,3 +198,22 @@ test_that("invalid levels are errors", {
   expect_error(run_bandit(plain, bandit_problem(1:3, 1:3), 5, stop_when = "levels"), class = "gpbandits_error")
   expect_equal(nrow(plain$history()), 0)
 })
+
+test_that("with fitted hyperparameters the intervals are those of several models, and contain most truths", {
+  x <- seq(0, 1, length.out = 30)
+  f <- 50 + 20 * sin(6 * x)
+  inside <- vapply(1:12, function(seed) {
+    set.seed(seed)
+    b <- gp_lse(x, kernel_se(0.3, variance = 400), noise_var = 9, level = 55, accuracy = 3, width = width_constant(2),
+                refit = refit_every(5), mean = 50)
+    for (t in 1:8) {
+      q <- b$suggest()
+      b$observe(q$id, f[q$arm] + rnorm(1, sd = 3))
+    }
+    found <- b$levels()
+    mean(found$lower <= f & f <= found$upper)
+  }, 0)
+  expect_gt(mean(inside), 0.8)
+  kept <- gp_lse(x, kernel_se(0.3), noise_var = 9, level = 55, accuracy = 3, refit = refit_every(5, average = 3))
+  expect_identical(kept$config$refit$average, 3)
+})
