@@ -413,6 +413,14 @@ cpp_close_listener <- function(listener) {
     invisible(.Call(`_gpbandits_cpp_close_listener`, listener))
 }
 
+cpp_lead_group <- function() {
+    invisible(.Call(`_gpbandits_cpp_lead_group`))
+}
+
+cpp_end_group <- function(leader) {
+    .Call(`_gpbandits_cpp_end_group`, leader)
+}
+
 cpp_connections <- function(port) {
     .Call(`_gpbandits_cpp_connections`, port)
 }

@@ -36,11 +36,12 @@ evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, wo
   guarded <- function() tryCatch(evaluate(), error = failed)
   if (is.null(whereabouts)) outcome <- guarded()
   else outcome <- tryCatch(guarded(), interrupt = function(i) list(lost = "interrupted"))
-  # R's message for a time limit depends on the language.
-  if (is.null(outcome$value) && proc.time()[["elapsed"]] - started >= timeout) {
-    outcome$lost <- sprintf("timed out after %g s", timeout)
-  }
-  outcome
+  # R's message for a time limit depends on the language. A result that comes later does not count, since other
+  # processes would have been ended before it.
+  took <- proc.time()[["elapsed"]] - started
+  if (took < timeout) return(outcome)
+  late <- if (is.null(whereabouts) && took > 1.1 * timeout + 1) sprintf(", ended after %.0f s", took)
+  list(lost = paste0(sprintf("timed out after %g s", timeout), late), condition = outcome$condition)
 }
 environment(evaluate_objective) <- baseenv()
 

@@ -158,10 +158,3 @@ end_reader <- function(reader) {
   reader$asked <- list()
   end_waiting(reader, rep(TRUE, length(reader$waiting)), reply_error(503, "the computation was ended: ask again"))
 }
-
-# Writes a file so that other processes see it only when it is complete.
-save_whole <- function(value, file) {
-  draft <- paste0(file, ".draft")
-  saveRDS(value, draft)
-  file.rename(draft, file)
-}

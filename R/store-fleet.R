@@ -171,8 +171,7 @@ end_worker <- function(store, name) {
 
 # Runs in the process of a worker.
 fleet_worker <- function(store, objective, timeout, worker, workspace, packages) {
-  for (package in packages) loadNamespace(package)
-  list2env(workspace, envir = globalenv())
+  use_workspace(workspace, packages)
   work_silently(store, objective, timeout, worker)
 }
 

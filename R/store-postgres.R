@@ -127,5 +127,5 @@ register_database("postgres", title = "PostgreSQL", class = "PqConnection",
                   # (to_regclass() may answer from a cache of the session that lacks tables of others.)
                   exists = paste("SELECT COUNT(*)::integer AS n FROM pg_class WHERE relname = 'gpb_schema'",
                                  "AND pg_table_is_visible(oid)"),
-                  prepare = prepare_postgres, session = session_of, begin = begin_postgres, read = read_postgres, write = write_postgres,
-                  commit = commit_postgres, quote = quote_postgres)
+                  prepare = prepare_postgres, session = session_of, begin = begin_postgres, read = read_postgres,
+                  write = write_postgres, commit = commit_postgres, quote = quote_postgres)

@@ -47,7 +47,7 @@ complete_in_store <- function(folds, race, sign) {
 
 # Evaluates one setting until it has ended or the budget is spent. It returns "observed", the reason of a failure, or
 # "spent".
-race_query <- function(bandit, query, objective, timeout, patience) {
+race_query <- function(bandit, query, evaluator, patience) {
   inside <- as.environment(bandit)
   race <- race_of_store(bandit)
   point <- query_task(query$id, bandit)$point
@@ -57,7 +57,7 @@ race_query <- function(bandit, query, objective, timeout, patience) {
   repeat {
     step <- patiently(in_store(inside, step_of_race(inside, query, race, order)), patience)
     if (is.null(step$fold)) return(step$status)
-    outcome <- with_stream(streams[[1 + step$fold]], evaluate_here(objective, point, timeout, step$fold))
+    outcome <- evaluator$evaluate(point, streams[[1 + step$fold]], step$fold)
     found <- read_outcome(outcome, query$attempt)
     patiently(in_store(inside, write_fold(inside$journal, query, step$fold, found)), patience)
   }

@@ -364,16 +364,20 @@ drop_connection <- function(connection) {
   connection$inside <- FALSE
 }
 
-# Is a process of this machine stopped (Ctrl-Z, SIGSTOP)?
-is_stopped <- function(pid) {
-  if (.Platform$OS.type != "unix") return(FALSE)
+# Is a process of this machine stopped (Ctrl-Z, SIGSTOP)? Has it ended, even if nobody has asked for its end?
+is_stopped <- function(pid) startsWith(state_of_process(pid), "T")
+has_died <- function(pid) .Platform$OS.type == "unix" && state_of_process(pid) %in% c("", "Z", "X")
+
+# The first letter of a process's state, as `ps` shows it. "" if there is none.
+state_of_process <- function(pid) {
+  if (.Platform$OS.type != "unix") return("")
   file <- file.path("/proc", pid, "stat")
   state <- catch_error(suppressWarnings(
     # (The second field is a name in parentheses, which may contain any character.)
     if (dir.exists("/proc/self")) sub("^.*\\) ", "", readLines(file, n = 1))
     else system2("ps", c("-o", "state=", "-p", pid), stdout = TRUE, stderr = FALSE)
   ), function(e) "")
-  any(startsWith(trimws(state), "T"))
+  substr(trimws(c(state, "")[1]), 1, 1)
 }
 
 # ---- tables -------------------------------------------------------------------

@@ -18,6 +18,14 @@
 #' * **If the database cannot be reached** (server restarted, connection dropped), the worker tries again for `patience`
 #'   seconds. A reward is neither lost nor counted twice.
 #'
+#' @section Time limits: With a finite `timeout`, `objective` runs in a second R process, which gets a copy of it and of
+#' the workspace's objects that it needs. If the evaluation takes longer, that process is ended, with the programs that it
+#' has started: also in `Sys.sleep()`, `system()` and compiled code. The query is recorded as failed with the status
+#' "timed out"; nothing that comes later counts. The next evaluation starts another process. This needs package future.
+#'
+#' A limit that you have set by [setTimeLimit()] is another one. When it is reached, `work_on()` gives the query back and
+#' stops with R's error.
+#'
 #' @section Random numbers: `objective` uses a substream of its query's stream (see [bandit_store()]). The same query
 #' has the same random numbers in every process.
 #'
@@ -44,9 +52,7 @@
 #' @param worker the worker's name, a string that no other worker has. `NULL` (default): made from the names of machine
 #'   and process.
 #' @param lease seconds without renewal after which a query is offered to another worker, a number > 0. Default 60.
-#' @param timeout seconds that one evaluation may take, by [setTimeLimit()]. `Inf` (default): your own limit applies;
-#'   when it is reached, `work_on()` gives the query back and stops with R's error. A finite value replaces your limit,
-#'   except that of [setSessionTimeLimit()].
+#' @param timeout seconds that one evaluation may take, a number > 0. `Inf` (default): no limit. See *Time limits*.
 #' @param heartbeat `TRUE` (default) renews leases from a second process. `FALSE` is enough if every evaluation is much
 #'   shorter than `lease`.
 #' @param patience seconds for which a database that does not answer is tried again, a number. Default 300.
@@ -77,7 +83,11 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
   bandit <- patiently(open_bandit(store), patience)
   objective <- as_objective(objective, bandit$config$domain$names)
   heartbeat_timer <- new_heartbeat_timer(if (heartbeat) store, lease)
-  on.exit(heartbeat_timer$stop())
+  evaluator <- new_evaluator(objective, timeout)
+  on.exit({
+    heartbeat_timer$stop()
+    evaluator$stop()
+  })
   answered <- 0
   failures <- character()
   given_up <- FALSE
@@ -96,8 +106,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
       next
     }
     heartbeat_timer$token(query$token)
-    status <- if (is.null(race)) evaluate_query(bandit, query, objective, timeout, patience)
-              else race_query(bandit, query, objective, timeout, patience)
+    status <- (if (is.null(race)) evaluate_query else race_query)(bandit, query, evaluator, patience)
     heartbeat_timer$token("")
     answered <- answered + 1
     failures <- if (status %in% c("observed", "spent")) character() else c(failures, status)
@@ -114,9 +123,9 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
   invisible(answered)
 }
 
-evaluate_query <- function(bandit, query, objective, timeout, patience) {
-  outcome <- with_stream(parallel::nextRNGSubStream(query_stream(bandit$journal, query$id)),
-                         evaluate_here(objective, query_task(query$id, bandit)$point, timeout))
+evaluate_query <- function(bandit, query, evaluator, patience) {
+  outcome <- evaluator$evaluate(query_task(query$id, bandit)$point,
+                                parallel::nextRNGSubStream(query_stream(bandit$journal, query$id)))
   patiently(answer_query(bandit, query, outcome), patience)
 }
 
@@ -189,59 +198,6 @@ give_back <- function(bandit, worker) {
   tryCatch(sql_change_now(log$connection, "UPDATE gpb_lease SET state = 'offered' WHERE bandit = ", log$number,
                           " AND state = 'open' AND worker = ", sql_literal(worker, log$connection)),
            gpbandits_store_error = function(e) NULL)
-}
-
-# ---- heartbeats from a second process ------------------------------------------------
-# The worker listens on a port that only this machine can reach, and never answers. A second process connects to it and
-# detects when the worker has ended, for whatever reason. A file contains the token of the lease to renew. While the
-# worker is stopped (Ctrl-Z, SIGSTOP) nothing is renewed, so that another worker can take over its query.
-
-new_heartbeat_timer <- function(store, lease) {
-  if (is.null(store) || is.null(store$connection$connect)) {
-    return(list(token = function(token) NULL, stop = function() NULL))
-  }
-  second <- catch_error(begin_second_process("heartbeat_loop", list(store = store, every = lease / 3)), function(e) {
-    stop_store("The process that renews leases cannot be started: ", message_of(e),
-               ". Use `heartbeat = FALSE` to run without it.", parent = e, again = FALSE)
-  })
-  list(token = function(token) {
-         draft <- file.path(second$home, "draft")
-         writeLines(token, draft)
-         file.rename(draft, file.path(second$home, "token"))
-       },
-       stop = second$stop)
-}
-
-# Starts a process that runs the package's function `loop(settings, connection)` until `stop()` is called or this
-# process ends (then the connection becomes readable). `settings$every`: the seconds after which the package is loaded.
-begin_second_process <- function(loop, settings) {
-  life <- cpp_listen_here()
-  home <- tempfile("second")
-  dir.create(home)
-  settings <- c(settings, list(loop = loop, port = life$port, home = home, libraries = .libPaths(),
-                               begun_by = Sys.getpid()))
-  saveRDS(settings, file.path(home, "settings.rds"))
-  script <- file.path(home, "heartbeat.R")
-  file.copy(system.file("heartbeat.R", package = "gpbandits"), script)
-  system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script), shQuote(home)), wait = FALSE,
-          stdout = FALSE, stderr = FALSE)
-  list(home = home, stop = function() {
-    cpp_close_listener(life$listener)
-    unlink(home, recursive = TRUE)
-  })
-}
-
-# Called by inst/heartbeat.R.
-heartbeat_loop <- function(settings, socket) {
-  file <- file.path(settings$home, "token")
-  repeat {
-    token <- if (file.exists(file)) catch_error(readLines(file), function(e) "") else ""
-    # If a database does not answer, the next heartbeat tries again.
-    if (length(token) && nzchar(token[1]) && !is_stopped(settings$begun_by)) {
-      catch_error(renew_leases(settings$store, token), function(e) drop_connection(settings$store$connection))
-    }
-    if (socketSelect(list(socket), timeout = settings$every)) return(invisible())
-  }
 }
 
 register_form("reward", answer_query = answer_query_of_one)

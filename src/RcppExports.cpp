@@ -1249,6 +1249,24 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_lead_group
+void cpp_lead_group();
+RcppExport SEXP _gpbandits_cpp_lead_group() {
+BEGIN_RCPP
+    cpp_lead_group();
+    return R_NilValue;
+END_RCPP
+}
+// cpp_end_group
+bool cpp_end_group(int leader);
+RcppExport SEXP _gpbandits_cpp_end_group(SEXP leaderSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type leader(leaderSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_end_group(leader));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_connections
 std::vector<std::string> cpp_connections(int port);
 RcppExport SEXP _gpbandits_cpp_connections(SEXP portSEXP) {
@@ -1562,6 +1580,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_lattice_moves", (DL_FUNC) &_gpbandits_cpp_lattice_moves, 2},
     {"_gpbandits_cpp_listen_here", (DL_FUNC) &_gpbandits_cpp_listen_here, 0},
     {"_gpbandits_cpp_close_listener", (DL_FUNC) &_gpbandits_cpp_close_listener, 1},
+    {"_gpbandits_cpp_lead_group", (DL_FUNC) &_gpbandits_cpp_lead_group, 0},
+    {"_gpbandits_cpp_end_group", (DL_FUNC) &_gpbandits_cpp_end_group, 1},
     {"_gpbandits_cpp_connections", (DL_FUNC) &_gpbandits_cpp_connections, 1},
     {"_gpbandits_cpp_end_connections", (DL_FUNC) &_gpbandits_cpp_end_connections, 3},
     {"_gpbandits_cpp_send_at_once", (DL_FUNC) &_gpbandits_cpp_send_at_once, 1},

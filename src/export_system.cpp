@@ -11,6 +11,7 @@
 #include <share.h>
 #else
 #include <arpa/inet.h>
+#include <signal.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
@@ -188,6 +189,25 @@ Rcpp::List cpp_listen_here() {
 
 // [[Rcpp::export(rng = false)]]
 void cpp_close_listener(SEXP listener) { Rcpp::XPtr<Listener>(listener)->close(); }
+
+// Makes this process the leader of a group, to which the programs that it starts belong.
+// [[Rcpp::export(rng = false)]]
+void cpp_lead_group() {
+#ifndef _WIN32
+  setpgid(0, 0);
+#endif
+}
+
+// Ends all processes of a group. FALSE if there is none (on Windows always).
+// [[Rcpp::export(rng = false)]]
+bool cpp_end_group(int leader) {
+#ifdef _WIN32
+  (void)leader;
+  return false;
+#else
+  return leader > 1 && kill(-leader, SIGKILL) == 0;
+#endif
+}
 
 // The peers connected to a port of this process, "address port" each. (Empty on Windows, where they cannot be listed.)
 // [[Rcpp::export(rng = false)]]

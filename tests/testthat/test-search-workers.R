@@ -109,6 +109,16 @@ test_that("time limits end R code, and workers that ignore them are abandoned", 
   late <- alone$history$x > 0.7
   expect_gt(sum(late), 0)
   expect_identical(alone$history$status, ifelse(late, "timed out after 1 s (1 attempts)", "observed"))
+  # What cannot be ended in this process does not count, and the status states when it ended.
+  asleep <- plain(function(p) {
+    if (p[["x"]] > 0.7) Sys.sleep(1.5)
+    p[["x"]]
+  })
+  overrun <- maximize_bandit(asleep, list(x = c(0, 1)), 4, control = search_control(timeout = 0.2, attempts = 1))
+  late <- overrun$history$x > 0.7
+  expect_gt(sum(late), 0)
+  expect_identical(grepl("^timed out after 0.2 s, ended after [0-9]+ s", overrun$history$status), late)
+  expect_identical(is.na(overrun$history$reward), late)
   woke <- tempfile()
   slow <- function(p) {
     if (p[["x"]] > 0.7) {

@@ -63,8 +63,12 @@ test_that("a time limit of the caller ends the work anywhere, and the query is a
   })
   expect_identical(tamper(place, "SELECT state FROM gpb_lease")$state, "offered")
   reached("reached CPU time limit", parabola, function() setTimeLimit(cpu = 0.5, transient = TRUE))
-  # An evaluation's limit replaces the caller's, but not the session's.
-  reached("reached session CPU time limit", parabola, function() setSessionTimeLimit(cpu = 0.5), timeout = 60)
+  # An evaluation's limit replaces neither the caller's nor the session's (which begins with R's next command, or so).
+  reached("reached CPU time limit", parabola, function() setTimeLimit(cpu = 0.5, transient = TRUE), timeout = 60)
+  reached("reached session CPU time limit", parabola, function() {
+    setSessionTimeLimit(cpu = 0.5)
+    setTimeLimit()
+  }, timeout = 60)
   setSessionTimeLimit()
   bandit <- open_bandit(store_at(place))
   expect_false("failed" %in% bandit$history()$status)
