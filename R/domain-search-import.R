@@ -66,7 +66,7 @@ facts_of_param_set <- function(x, transformed) {
 }
 
 needs_package <- function(package, arg) {
-  if (!requireNamespace(package, quietly = TRUE)) {
+  if (!has_package(package)) {
     stop_argument(arg, sprintf("one of package %s, which is not installed", package), "another one",
                   try = sprintf("`install.packages(\"%s\")`", package))
   }

@@ -115,7 +115,7 @@ autoplot.bandit_comparison <- function(object, type = "average_regret", bound = 
 }
 
 need_ggplot2 <- function() {
-  if (!requireNamespace("ggplot2", quietly = TRUE)) {
+  if (!has_package("ggplot2")) {
     stop_gpbandits("argument", "`autoplot()` needs package ggplot2, which is not installed. Try ",
                    "`install.packages(\"ggplot2\")`, or `plot()`.")
   }

@@ -163,7 +163,7 @@ workspace_needs <- function(functions) {
 }
 
 user_has_plan <- function() {
-  isNamespaceLoaded("future") && requireNamespace("future.apply", quietly = TRUE) &&
+  isNamespaceLoaded("future") && has_package("future.apply") &&
     !inherits(future::plan(), "sequential")
 }
 

@@ -71,7 +71,7 @@ local_pool <- function(objective, timeout) {
 check_workers <- function(workers) {
   workers <- check_count(workers, infinite = TRUE)
   if (workers == 1) return(1)
-  if (!requireNamespace("future", quietly = TRUE)) {
+  if (!has_package("future")) {
     stop_argument("workers", format(workers), "1, because package future is not installed",
                   try = "`install.packages(\"future\")`")
   }

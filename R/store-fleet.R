@@ -177,8 +177,8 @@ fleet_worker <- function(store, objective, timeout, worker, workspace, packages)
 
 # mirai is used if it is installed, unless the user has set a future plan and has no daemons.
 use_mirai <- function() {
-  if (!requireNamespace("mirai", quietly = TRUE)) return(FALSE)
-  has_daemons() || !requireNamespace("future", quietly = TRUE) || inherits(future::plan(), "sequential")
+  if (!has_package("mirai")) return(FALSE)
+  has_daemons() || !has_package("future") || inherits(future::plan(), "sequential")
 }
 
 has_daemons <- function() {

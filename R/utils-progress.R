@@ -100,7 +100,7 @@ time_words <- function(seconds) {
 # Calls f(bar) as with_bar() does, where bar() may also be called in other processes of a future plan.
 with_bar_across <- function(show, steps, f) {
   if (progress_is_handled()) return(with_bar(show, steps, f))
-  if (!or_else(show, interactive()) || !requireNamespace("progressr", quietly = TRUE)) return(f(NULL))
+  if (!or_else(show, interactive()) || !has_package("progressr")) return(f(NULL))
   own <- NULL
   reporter <- list(
     initiate = function(config, state, progression, ...) {

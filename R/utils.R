@@ -15,8 +15,16 @@ force_arguments <- function(frame = parent.frame()) {
   for (name in ls(frame, sorted = FALSE)) if (!eval(call("missing", as.name(name)), frame)) get(name, envir = frame)
 }
 
+# requireNamespace(), which would treat a time limit of the caller as a package that is not installed.
+has_package <- function(package) {
+  isNamespaceLoaded(package) || catch_error({
+    loadNamespace(package)
+    TRUE
+  }, function(e) FALSE)
+}
+
 need_package <- function(package, arg) {
-  if (!requireNamespace(package, quietly = TRUE)) {
+  if (!has_package(package)) {
     stop_gpbandits("argument", sprintf("`%s` needs package %s, which is not installed. Try ", arg, package),
                    sprintf("`install.packages(\"%s\")`.", package), argument = arg)
   }

@@ -289,6 +289,41 @@ test_that("a time limit ends the first search of a session, which loads nothing 
   }
 })
 
+test_that("a time limit ends a worker, a comparison, a race and a multi-fidelity search that are the first of a session", {
+  skip_on_cran()
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  # (R compiles functions of the user while they run, and drops a limit meanwhile.)
+  begin <- c("suppressMessages(library(gpbandits))",
+             "compiled <- function(f) compiler::cmpfun(f)",
+             "f <- compiled(function(p, z = 0) sum((unlist(p) - 0.3)^2) + z / 100)",
+             "problem <- bandit_problem(1:50 / 50, sin(1:50 / 8), noise = 0.1)",
+             "make <- compiled(function(problem) gp_ucb(problem$domain, kernel_se(0.2), 0.01))",
+             "same <- compiled(function(k) problem)",
+             "done <- compiled(function(b) nrow(b$history()) > 2000)",
+             "box <- list(x = c(0, 1), y = c(0, 1))",
+             "store <- function() bandit_store(tempfile(fileext = '.db'), 'b', seed = 1)")
+  calls <- c(
+    worker = "s <- store(); gp_ucb(1:9 / 9, kernel_se(0.3), 0.1, store = s); work_on(s, f, until = done, heartbeat = FALSE)",
+    in_store = "minimize_bandit(f, box, 100, store = store())",
+    comparison = "compare_bandits(list(a = make), same, rounds = 400, replications = 200, seed = 1, progress = FALSE)",
+    race = "minimize_bandit(f, box, 400, race = race_folds(3))",
+    fidelity = "minimize_bandit(f, box, 100, fidelity = c(0.1, 1))"
+  )
+  for (name in names(calls)) for (limit in by_level(0.3, c(0.1, 0.2, 0.3, 0.4))) {
+    code <- c(begin, sprintf("end <- tryCatch({ setTimeLimit(elapsed = %g, transient = TRUE)", limit), calls[[name]],
+              "'the end' }, error = conditionMessage, finally = setTimeLimit())", "cat(end)")
+    expect_match(utils::tail(run_child(code), 1), "reached elapsed time limit", info = paste(name, limit))
+  }
+})
+
+test_that("a package counts as missing only if it cannot be loaded, and not if a time limit is reached", {
+  space <- asNamespace("gpbandits")
+  calls_it <- function(name) is.function(space[[name]]) && "requireNamespace" %in% all.names(body(space[[name]]))
+  expect_identical(Filter(calls_it, ls(space, all.names = TRUE)), character())
+  expect_true(gpbandits:::has_package("stats"))
+  expect_false(gpbandits:::has_package("a.package.that.nobody.has"))
+})
+
 test_that("a real time limit ends a search during its refits", {
   # (R's compiler drops errors that come while it compiles a function, a time limit among them.)
   jit <- compiler::enableJIT(0)
