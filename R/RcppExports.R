@@ -413,6 +413,10 @@ cpp_close_listener <- function(listener) {
     invisible(.Call(`_gpbandits_cpp_close_listener`, listener))
 }
 
+cpp_file_ids <- function(paths) {
+    .Call(`_gpbandits_cpp_file_ids`, paths)
+}
+
 cpp_lead_group <- function() {
     invisible(.Call(`_gpbandits_cpp_lead_group`))
 }

@@ -37,6 +37,7 @@
 #   `guard`: the finalizer's environment of a connection that the package has opened. It may have a statement that stays
 #            `prepared`.
 #   `place`, `session`: as `prepare` and `session` have returned them for `con`.
+#   `files`: identities of the database's files, by path, if it has files.
 #   `trace`: how to find the change of the transaction among others, see leave_trace().
 
 store_schema_version <- 1L

@@ -45,7 +45,26 @@ prepare_sqlite <- function(con, connection) {
   sqlite_patiently(dbi_change(con, paste("PRAGMA synchronous =", level)))
   sqlite_patiently(dbi_change(con, "PRAGMA foreign_keys = ON"))
   for (statement in at_once_statements()) sqlite_patiently(dbi_change(con, statement))
+  note_files(con, connection)
   NULL
+}
+
+# A file that is deleted or replaced while it is open continues to exist for this process, and for no other. Then
+# nothing may be acknowledged. The same holds for SQLite's log, which may appear later than the file.
+note_files <- function(con, connection) {
+  paths <- if (!con@dbname %in% c("", ":memory:")) paste0(normalizePath(con@dbname, mustWork = FALSE), c("", "-wal"))
+  connection$files <- stats::setNames(cpp_file_ids(as.character(paths)), paths)
+}
+
+check_files <- function(connection) {
+  before <- connection$files
+  now <- cpp_file_ids(or_else(names(before), character()))
+  gone <- before != "" & now != before
+  if (any(gone)) {
+    stop_store("The store's file ", names(before)[gone][1], " was deleted or replaced while it was open. Nothing is ",
+               "recorded. Restore the file and open the store again: open_bandit().", again = FALSE)
+  }
+  connection$files[] <- now
 }
 
 # SQLite's locks do not work on most network file systems: two writers would corrupt the file.
@@ -68,19 +87,29 @@ check_local_disk <- function(path, mounts = "/proc/mounts") {
 begin_sqlite <- function(connection, rows, bandit) {
   con <- live_connection(connection)
   sqlite_in_turn(connection, function() dbi_change(con, "BEGIN IMMEDIATE"))
+  check_files(connection)
   plain_database$read(connection, rows)
+}
+
+commit_sqlite <- function(connection) {
+  plain_database$commit(connection)
+  check_files(connection)
 }
 
 # (After a process has died, the next one locks the file briefly to recover its log.)
 read_sqlite <- function(connection, text) {
   if (connection$inside) return(plain_database$read(connection, text))
-  sqlite_patiently(plain_database$read(connection, text), connection$patience)
+  found <- sqlite_patiently(plain_database$read(connection, text), connection$patience)
+  check_files(connection)
+  found
 }
 
 write_sqlite <- function(connection, text) {
   con <- live_connection(connection)
-  if (connection$inside) dbi_change(con, text, immediate = TRUE)
-  else sqlite_in_turn(connection, function() dbi_change(con, text))
+  if (connection$inside) return(dbi_change(con, text, immediate = TRUE))
+  changed <- sqlite_in_turn(connection, function() dbi_change(con, text))
+  check_files(connection)
+  changed
 }
 
 insert_sqlite <- function(connection, table, columns) {
@@ -143,6 +172,7 @@ at_once_sqlite <- function(connection, change, done) {
   values <- unname(values)
   write <- function(con) suspendInterrupts({
     run_prepared(connection, con, at_once_insert, values)
+    check_files(connection)
     done()
   })
   # (Nearly always the statement is ready and the file is free.)
@@ -218,5 +248,5 @@ register_database("sqlite", title = "SQLite", class = "SQLiteConnection",
                   clock = sqlite_clock,
                   exists = "SELECT COUNT(*) AS n FROM sqlite_master WHERE name = 'gpb_schema'",
                   open_path = sqlite_opener, reopen = sqlite_reopener, prepare = prepare_sqlite, begin = begin_sqlite,
-                  read = read_sqlite, write = write_sqlite, insert = insert_sqlite, at_once = at_once_sqlite,
-                  define = define_sqlite)
+                  read = read_sqlite, write = write_sqlite, insert = insert_sqlite, commit = commit_sqlite,
+                  at_once = at_once_sqlite, define = define_sqlite)

@@ -1249,6 +1249,16 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_file_ids
+std::vector<std::string> cpp_file_ids(const std::vector<std::string>& paths);
+RcppExport SEXP _gpbandits_cpp_file_ids(SEXP pathsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::vector<std::string>& >::type paths(pathsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_file_ids(paths));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_lead_group
 void cpp_lead_group();
 RcppExport SEXP _gpbandits_cpp_lead_group() {
@@ -1580,6 +1590,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_lattice_moves", (DL_FUNC) &_gpbandits_cpp_lattice_moves, 2},
     {"_gpbandits_cpp_listen_here", (DL_FUNC) &_gpbandits_cpp_listen_here, 0},
     {"_gpbandits_cpp_close_listener", (DL_FUNC) &_gpbandits_cpp_close_listener, 1},
+    {"_gpbandits_cpp_file_ids", (DL_FUNC) &_gpbandits_cpp_file_ids, 1},
     {"_gpbandits_cpp_lead_group", (DL_FUNC) &_gpbandits_cpp_lead_group, 0},
     {"_gpbandits_cpp_end_group", (DL_FUNC) &_gpbandits_cpp_end_group, 1},
     {"_gpbandits_cpp_connections", (DL_FUNC) &_gpbandits_cpp_connections, 1},

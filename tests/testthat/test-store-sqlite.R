@@ -205,3 +205,42 @@ test_that("a decision of a process that is alone is one statement for its query 
   expect_same_log(theirs, bandit)
   expect_same_log(open_bandit(store_at(place)), bandit)
 })
+
+test_that("a file that is deleted or replaced while it is open is an error, and nothing is acknowledged", {
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  losses <- list(
+    deleted = function(file) unlink(file),
+    replaced = function(file) {
+      file.copy(file, paste0(file, ".copy"))
+      file.rename(paste0(file, ".copy"), file)
+    },
+    moved = function(file) file.rename(file, paste0(file, ".moved")),
+    log = function(file) unlink(paste0(file, "-wal"))
+  )
+  uses <- list(suggest = function(b) b$suggest(), observe = function(b) b$observe(1, 0.5), catch_up = function(b) b$catch_up(),
+               renew = function(b) b$renew("0123"), leased = function(b) b$suggest(worker = "w", lease = 5))
+  for (loss in names(losses)) for (use in names(uses)) {
+    place <- sqlite_location()
+    bandit <- store_makers$ucb(store = store_at(place, seed = 1))
+    bandit$suggest(2)
+    losses[[loss]](place$file)
+    before <- bandit$history()
+    error <- tryCatch(uses[[use]](bandit), error = identity)
+    expect_s3_class(error, "gpbandits_store_error")
+    expect_match(conditionMessage(error), "was deleted or replaced", info = paste(loss, use))
+    expect_false(error$again)
+    expect_identical(bandit$history(), before)
+  }
+  # A change that is under way.
+  for (loss in names(losses)) {
+    mine <- new.env()
+    mine$act <- function() NULL
+    place <- sqlite_location()
+    bandit <- mined_bandit(store_at(place, trust = TRUE), mine)
+    bandit$suggest()
+    mine$act <- function() losses[[loss]](place$file)
+    expect_match(refused(bandit$suggest()), "was deleted or replaced", info = loss)
+    expect_identical(nrow(bandit$history()), 1L)
+  }
+})
