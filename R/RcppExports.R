@@ -429,6 +429,10 @@ cpp_connections <- function(port) {
     .Call(`_gpbandits_cpp_connections`, port)
 }
 
+cpp_is_connected <- function(port, peer) {
+    .Call(`_gpbandits_cpp_is_connected`, port, peer)
+}
+
 cpp_end_connections <- function(port, peers, words) {
     .Call(`_gpbandits_cpp_end_connections`, port, peers, words)
 }

@@ -84,7 +84,7 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
   connections <- check_count(connections)
   token <- if (is.null(token)) random_token() else check_secret(token)
   bandit <- open_bandit(store)
-  if (port == 0) port <- httpuv::randomPort(host = host)
+  if (port == 0) port <- preserve_rng(httpuv::randomPort(host = host))
   service <- list(bandit = bandit, store = store, token = token, max_body = max_body, time_limit = time_limit,
                   port = as.integer(port), page = page_files(), reader = new_reader(store, time_limit),
                   doors = service_doors())
@@ -168,6 +168,10 @@ has_token <- function(service, request) {
   length(given) == length(wanted) && sum(given != wanted) == 0
 }
 
+# Is the client's connection closed? Then nothing is changed, because nobody would get the answer. (httpuv closes a
+# connection on which a second request arrives before the first is answered.)
+has_gone <- function(service, request) !cpp_is_connected(service$port, peer_of(request))
+
 answer_request <- function(service, request) {
   early <- if (!isTRUE(request$admitted)) refuse_early(service, request)
   if (!is.null(early)) return(early)
@@ -177,7 +181,11 @@ answer_request <- function(service, request) {
   if (!request$REQUEST_METHOD %in% allowed) {
     return(reply_error(405, paste("this takes", door$method), list(Allow = paste(allowed, collapse = ", "))))
   }
-  if (door$method == "POST") return(door$answer(service, body_of(request)))
+  if (door$method == "POST") {
+    return(if (has_gone(service, request)) closing(reply_error(400, "each request must wait for the answer before"))
+           else door$answer(service, body_of(request)))
+  }
+  if (isTRUE(door$plain)) return(door$answer(service))
   query <- query_of(request)
   if (door$slow(query)) answer_read(service, door, request$PATH_INFO, query) else door$answer(service, query)
 }
@@ -186,7 +194,7 @@ service_doors <- function() {
   post <- function(answer) list(method = "POST", answer = answer)
   get <- function(answer, slow = function(query) FALSE) list(method = "GET", answer = answer, slow = slow)
   slow <- function(answer) get(answer, slow = function(query) TRUE)
-  plain <- function(answer) get(function(service, query) answer(service))
+  plain <- function(answer) list(method = "GET", answer = answer, plain = TRUE)
   file <- function(path) plain(function(service) service$page[[path]])
   list("/suggest" = post(serve_suggest), "/add" = post(serve_add), "/observe" = post(serve_observe),
        "/amend" = post(serve_amend),

@@ -1287,6 +1287,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_is_connected
+bool cpp_is_connected(int port, const std::string& peer);
+RcppExport SEXP _gpbandits_cpp_is_connected(SEXP portSEXP, SEXP peerSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< int >::type port(portSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type peer(peerSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_is_connected(port, peer));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_end_connections
 int cpp_end_connections(int port, const std::vector<std::string>& peers, const std::string& words);
 RcppExport SEXP _gpbandits_cpp_end_connections(SEXP portSEXP, SEXP peersSEXP, SEXP wordsSEXP) {
@@ -1594,6 +1605,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_lead_group", (DL_FUNC) &_gpbandits_cpp_lead_group, 0},
     {"_gpbandits_cpp_end_group", (DL_FUNC) &_gpbandits_cpp_end_group, 1},
     {"_gpbandits_cpp_connections", (DL_FUNC) &_gpbandits_cpp_connections, 1},
+    {"_gpbandits_cpp_is_connected", (DL_FUNC) &_gpbandits_cpp_is_connected, 2},
     {"_gpbandits_cpp_end_connections", (DL_FUNC) &_gpbandits_cpp_end_connections, 3},
     {"_gpbandits_cpp_send_at_once", (DL_FUNC) &_gpbandits_cpp_send_at_once, 1},
     {"_gpbandits_cpp_most_files", (DL_FUNC) &_gpbandits_cpp_most_files, 0},

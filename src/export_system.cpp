@@ -142,10 +142,11 @@ std::string end_of(int file, int (*ask)(int, sockaddr*, socklen_t*), int* port) 
   return std::string(words) + " " + std::to_string(*port);
 }
 
-// Calls f(file, peer) for each socket of one of our ports; `peer` is empty for the one that listens. The system assigns
+// Calls f(file, peer) for each socket of one of our ports, up to the one of the peer `last`. `peer` is empty for the
+// socket that listens. The system assigns
 // the lowest free file numbers, so the search ends after a thousand unused numbers in a row.
 template <class F>
-void each_socket(int port, const F& f) {
+void each_socket(int port, const F& f, const std::string& last = "") {
   const int most = most_files();
   for (int file = 0, absent = 0; file < most && absent < 1000; ++file) {
     int here = 0;
@@ -153,7 +154,10 @@ void each_socket(int port, const F& f) {
     errno = 0;
     const bool ours = !end_of(file, getsockname, &here).empty() && here == port;
     absent = errno == EBADF ? absent + 1 : 0;
-    if (ours) f(file, end_of(file, getpeername, &there));
+    if (!ours) continue;
+    const std::string peer = end_of(file, getpeername, &there);
+    f(file, peer);
+    if (!last.empty() && peer == last) return;
   }
 }
 
@@ -234,6 +238,18 @@ std::vector<std::string> cpp_connections(int port) {
   each_connection(port, [&](int, const std::string& peer) { out.push_back(peer); });
 #endif
   return out;
+}
+
+// Is this peer connected to a port of this process? (On Windows always.)
+// [[Rcpp::export(rng = false)]]
+bool cpp_is_connected(int port, const std::string& peer) {
+#ifdef _WIN32
+  return true;
+#else
+  bool found = false;
+  each_socket(port, [&](int, const std::string& other) { found = found || other == peer; }, peer);
+  return found;
+#endif
 }
 
 // Ends some of these connections after a last message. The server's thread, which owns the socket, then reads the end

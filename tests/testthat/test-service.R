@@ -795,3 +795,50 @@ test_that("a request that its headers have not admitted is refused, whatever it 
   client$PATH_INFO <- "/heart"
   expect_identical(gpbandits:::answer_request(service, client)$status, 404L)
 })
+
+test_that("query strings are decoded in linear time, only where they are used, up to a limit", {
+  decode <- gpbandits:::without_percents
+  for (text in c("", "a b", "a%20b", "%2541", "x%c3%A9y%E2%82%ac", "%41%41", "100%25")) expect_identical(decode(text), utils::URLdecode(text))
+  expect_identical(decode(strrep("%41", 1e6)), strrep("A", 1e6))
+  skip_if_not(store_packages("RSQLite", "httpuv"), "packages are not installed")
+  skip_on_os("windows")
+  place <- sqlite_location()
+  let_go(store_makers$ucb(store = store_at(place)))
+  token <- strrep("t", 20)
+  service <- start_service(place, token)
+  on.exit(service$end())
+  long <- strrep("%41", 15000)
+  expect_identical(raw_status(raw_answer(service$port, http_text("GET", paste0("/health?", long)))), 200L)
+  answer <- raw_answer(service$port, http_text("GET", paste0("/history?", long), paste("Authorization: Bearer", token)))
+  expect_identical(raw_status(answer), 400L)
+  expect_match(answer, "at most 16384 bytes")
+  # (One that is not admitted is not read.)
+  expect_identical(raw_status(raw_answer(service$port, http_text("GET", "/history?%zz"))), 401L)
+})
+
+test_that("a request whose connection has ended changes nothing, as one of several that were sent without waiting", {
+  skip_if_not(store_packages("RSQLite", "httpuv"), "packages are not installed")
+  skip_on_os("windows")
+  place <- sqlite_location()
+  let_go(store_makers$ucb(store = store_at(place)))
+  store <- store_at(place)
+  listener <- gpbandits:::cpp_listen_here()
+  on.exit(gpbandits:::cpp_close_listener(listener$listener))
+  service <- list(bandit = open_bandit(store), store = store, port = listener$port, token = strrep("t", 20), max_body = 100,
+                  doors = gpbandits:::service_doors())
+  request <- list2env(list(admitted = TRUE, PATH_INFO = "/suggest", REQUEST_METHOD = "POST", REMOTE_ADDR = "127.0.0.1", REMOTE_PORT = "1",
+                           rook.input = list(read = function() charToRaw("{}"))))
+  expect_identical(gpbandits:::answer_request(service, request)$status, 400L)
+  expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)
+})
+
+test_that("a service with a free port of the system leaves R's random numbers alone", {
+  skip_if_not(store_packages("RSQLite", "httpuv"), "packages are not installed")
+  store <- store_at(sqlite_location())
+  store_makers$ucb(store = store)
+  set.seed(1)
+  before <- .Random.seed
+  service <- bandit_service(store, port = 0)
+  service$stop()
+  expect_identical(.Random.seed, before)
+})
