@@ -308,8 +308,8 @@ play_others <- function(bandit, head) {
 }
 
 stop_lost_events <- function(what) {
-  stop_store("The store has lost events that this bandit has read (", what, "), as after a crash without `durable`, or ",
-             "from a backup. Restore the database, or continue without them: open_bandit().", again = FALSE)
+  stop_store("The store has lost events that this bandit has read (", what, "), as after a crash without `durable`, ",
+             "or from a backup. Restore the database, or continue without them: open_bandit().", again = FALSE)
 }
 
 # Is the last event of the replica still in the store? (Its number may have been used again.)

@@ -333,8 +333,8 @@ until_it_stays <- function(connection, code) {
   }
 }
 
-# Notes which rows the transaction will leave, for the case that the answer to its commit is lost. Two conditions in SQL:
-# `committed`, that these rows are there; `aborted`, that they are not. `bandit`: as in sql_begin().
+# Notes which rows the transaction will leave, for the case that the answer to its commit is lost. Two conditions in
+# SQL: `committed`, that these rows are there; `aborted`, that they are not. `bandit`: as in sql_begin().
 leave_trace <- function(connection, committed, aborted, bandit) {
   query <- paste0("SELECT CASE WHEN ", committed, " THEN 'committed' WHEN ", aborted, " THEN 'aborted' ",
                   "ELSE 'unknown' END AS fate")

@@ -19,12 +19,12 @@
 #'   seconds. A reward is neither lost nor counted twice.
 #'
 #' @section Time limits: With a finite `timeout`, `objective` runs in a second R process, which gets a copy of it and of
-#' the workspace's objects that it needs. If the evaluation takes longer, that process is ended, with the programs that it
-#' has started: also in `Sys.sleep()`, `system()` and compiled code. The query is recorded as failed with the status
+#' the workspace's objects that it needs. If the evaluation takes longer, that process is ended, with the programs that
+#' it has started: also in `Sys.sleep()`, `system()` and compiled code. The query is recorded as failed with the status
 #' "timed out"; nothing that comes later counts. The next evaluation starts another process. This needs package future.
 #'
-#' A limit that you have set by [setTimeLimit()] is another one. When it is reached, `work_on()` gives the query back and
-#' stops with R's error.
+#' A limit that you have set by [setTimeLimit()] is another one. When it is reached, `work_on()` gives the query back
+#' and stops with R's error.
 #'
 #' @section Random numbers: `objective` uses a substream of its query's stream (see [bandit_store()]). The same query
 #' has the same random numbers in every process.
