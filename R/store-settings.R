@@ -10,7 +10,7 @@ check_stored_settings <- function(config) {
   }
   invalid <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
                                       "output_map", "models", "transfer", "fresh", "noiseless", "noise_field",
-                                      "forgetting"))
+                                      "forgetting", "reward_name"))
   if (length(invalid)) {
     stop_data("The settings in this store are not a bandit's: ", dQuote(invalid[1], FALSE), " is unknown.",
               argument = "store")
@@ -19,6 +19,7 @@ check_stored_settings <- function(config) {
   arguments <- settings_as_arguments(config)
   catch_error({
     do.call(gp_bandit, arguments, quote = TRUE)
+    check_reward_name(config$reward_name, config$domain, config$context_names, config$outcomes)
     check_transfer_again(config)
     for (name in c("fresh", "noiseless")) if (!is.null(config[[name]])) check_flag(config[[name]], name)
   }, function(e) {

@@ -101,3 +101,17 @@ test_that("error bars and numbers of readings in tables", {
                          outcomes = list(a = to_maximize(), b = tracked()))
   expect_equal(several$history()$a_noise_var, 0.01)
 })
+
+test_that("a store keeps the outcome's name, checks it, and opens without trust", {
+  skip_if_not(store_packages("RSQLite"))
+  place <- sqlite_location()
+  data <- data.frame(temp = c(21, 40, 62, 79), "Yield (%)" = c(1, 4, 3, 2), check.names = FALSE)
+  auto_bandit(list(temp = c(20, 80)), data, reward = "Yield (%)", store = store_at(place, seed = 1))
+  bandit <- open_bandit(store_at(place))
+  expect_identical(bandit$history()[["Yield (%)"]], data[["Yield (%)"]])
+  config <- bandit$config
+  for (wrong in list(1, "", NA_character_, c("a", "b"), "temp")) {
+    config$reward_name <- wrong
+    expect_error(gpbandits:::check_stored_settings(config), class = "gpbandits_error")
+  }
+})
