@@ -104,10 +104,13 @@ serve_prediction <- function(service, query) {
   bandit <- looked_at(service$bandit)
   config <- current_config(bandit)
   id <- check_ids(bandit, numbers_in_query(query)$id)
-  if (!of_form(config, "gaussian") || !has_posterior(bandit) || length(known_ids(bandit)) < 5) {
+  asked <- bandit_history(bandit, id)
+  # (A posterior that contains the query's own reward is no prediction of it.)
+  if (!of_form(config, "gaussian") || !has_posterior(bandit) || length(known_ids(bandit)) < 5 ||
+        !own_columns(asked, given_names(config))$status %in% c("pending", "partial")) {
     return(reply_text("{}"))
   }
-  at <- own_columns(bandit_posterior(bandit, bandit_history(bandit, id), NULL), given_names(config))
+  at <- own_columns(bandit_posterior(bandit, asked, NULL), given_names(config))
   names <- outcome_names(config)
   each <- lapply(seq_along(names), function(k) {
     columns <- if (of_form(config, "several")) paste0(names[k], c("_mean", "_sd")) else c("mean", "sd")

@@ -25,8 +25,12 @@
 #'   that changed are drawn again, so entries that are not saved yet stay. The page works on a telephone, by keyboard
 #'   and with screen readers.
 #'
-#'   The token stays in the page's memory (no cookie, no storage) until the page is reloaded. The page loads nothing
-#'   from other sites, and its Content-Security-Policy forbids that and any script in a campaign's text. Between
+#'   With a result you can save an error bar, a number of readings and a note. Numbers may have decimal commas. A
+#'   result more than 4 standard deviations from its prediction is saved only after a confirmation. Settings are shown
+#'   to a thousandth of their range; point at one to see it exactly.
+#'
+#'   The token stays in the browser's tab (session storage, no cookie) until you sign out or close it. The page loads
+#'   nothing from other sites, and its Content-Security-Policy forbids that and any script in a campaign's text. Between
 #'   browser and service the token is protected only on one machine, or with TLS from a proxy.
 #'
 #' @section Contexts and visitors: A query with a context is a decision for one visitor, and is never given to another

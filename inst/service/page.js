@@ -1,5 +1,5 @@
 // The page of a gpbandits service. What comes from the service is data: it is shown as text (textContent), never as
-// HTML. The token is a variable of this script and nowhere else.
+// HTML. The token is a variable of this script and, until the tab is closed, in its session storage.
 "use strict";
 (() => {
   const nobody = () => ({ token: null, model: null, rows: [], version: null, shown: 50, saved: new Set() });
@@ -30,6 +30,19 @@
   function shown(value) {
     if (value === null || value === undefined) return "–";
     return typeof value === "number" ? String(Number(value.toPrecision(6))) : String(value);
+  }
+
+  // The sign before decimals in the language of the browser.
+  const comma = () => (1.5).toLocaleString().includes(",");
+
+  // A setting as a person would set it: to a thousandth of its range. (The exact value is the element's title.)
+  function setting(name, value) {
+    const input = state.model.inputs.find((one) => one.name === name);
+    if (typeof value !== "number" || !input || input.kind !== "number") return shown(value);
+    if (input.log) return String(Number(value.toPrecision(3)));
+    const digits = Math.ceil(-Math.log10((input.upper - input.lower) / 1000));
+    return digits > 15 || digits < -15 ? shown(value) : digits >= 0 ? String(Number(value.toFixed(digits)))
+      : String(Math.round(value));
   }
 
   function say(text) {
@@ -104,7 +117,10 @@
     }
   }
 
+  const keep = "gpbandits token of " + location.pathname;
+
   function leave() {
+    sessionStorage.removeItem(keep);
     Object.assign(state, nobody());
     question++;
     for (const id of ["open", "known", "best", "front", "progress", "first", "second",
@@ -144,15 +160,16 @@
   const several = () => state.model.outcomes.length > 0;
   const objectives = () => state.model.outcomes.filter((outcome) => outcome.objective);
   // What the page calls the number that is made large or small, and where a row has it.
-  const mainName = () => (several() ? objectives()[0].name : "reward");
+  const mainName = () => (several() ? objectives()[0].name : state.model.reward);
+  const mainTitle = () => (mainName() === "reward" ? "result" : mainName());
   const mainOf = (row) => row[mainName()];
 
   // The boxes of a result: the reward, and a number for each limit; or one for each outcome.
   function results() {
     if (several()) return state.model.outcomes.map(({ name, title }) => ({ name, label: name + " (" + title + ")" }));
     const limits = state.model.constraints.map((name) => ({ name, label: name + " (0 or less is allowed)" }));
-    return [{ name: "reward", label: minimises() ? "result (less is better)"
-      : "result (more is better)" }].concat(limits);
+    return [{ name: mainName(), label: mainTitle() + (minimises() ? " (less is better)" : " (more is better)") }]
+      .concat(limits);
   }
 
   function inputsOf(row) {
@@ -161,7 +178,7 @@
       [name, row[name]]));
   }
 
-  const inWords = (row) => inputsOf(row).map(([name, value]) => name + " " + shown(value)).join(", ");
+  const inWords = (row) => inputsOf(row).map(([name, value]) => name + " " + setting(name, value)).join(", ");
 
   // ---- boxes ------------------------------------------------------------------------------
 
@@ -188,12 +205,14 @@
 
   // The number in a box, or undefined after saying what is wrong with it.
   function numberIn(box, whole) {
-    const text = box.value.trim().replace("−", "-");
+    const typed = box.value.trim().replace("−", "-");
+    // 1,5 is 1.5. (1,500 may be a thousand and a half, unless the browser's language has decimal commas.)
+    const text = comma() || !/,\d{3}$/.test(typed) ? typed.replace(/^([+-]?\d*),(\d+)/, "$1.$2") : typed;
     const pattern = whole ? /^\d+$/ : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
     const value = Number(text);
     if (text === "") fault(box, "Write a number.");
     else if (!pattern.test(text) || !Number.isFinite(value)) {
-      fault(box, whole ? "Write a whole number." : "Write a number, with a point before decimals, such as 1.5.");
+      fault(box, whole ? "Write a whole number." : "Write a number such as 1.5.");
     } else {
       fault(box, "");
       return value;
@@ -285,7 +304,7 @@
     if (state.model.contexts.length) body.context = context;
     if (there.length && several()) body.outcomes = told;
     else if (there.length) {
-      body.reward = told.reward;
+      body.reward = told[mainName()];
       if (there.length > 1) body.constraints = state.model.constraints.map((name) => told[name]);
     }
     return body;
@@ -370,7 +389,12 @@
 
   function shareOfRow(row) {
     const found = Object.fromEntries(inputsOf(row));
-    return columns().map((name) => numeric(name, found[name]));
+    return columns().map((name) => {
+      const place = numeric(name, found[name]);
+      place.textContent = setting(name, found[name]);
+      if (typeof found[name] === "number") place.title = String(found[name]);
+      return place;
+    });
   }
 
   const columns = () => (state.model.arms !== null ? ["arm"] : []).concat(names());
@@ -378,9 +402,10 @@
   function drawOpen() {
     const open = state.rows.filter(isOpen);
     el("open-none").hidden = open.length > 0;
-    table(el("open"), ["experiment", ...columns(), compares() ? "change" : "result"], open, (row) =>
+    const head = compares() ? "change" : several() ? "result" : mainTitle();
+    table(el("open"), ["experiment", ...columns(), head], open, (row) =>
       make("tr", { role: "row", id: "query-" + row.id },
-      numeric("experiment", row.id), ...shareOfRow(row), cell(compares() || results().length > 1 ? null : "result",
+      numeric("experiment", row.id), ...shareOfRow(row), cell(compares() || results().length > 1 ? null : mainTitle(),
         resultForm(row))));
   }
 
@@ -404,19 +429,69 @@
     const save = make("button", { type: "submit", "aria-label": "Save the result of experiment " + row.id }, "Save");
     return make("form", { novalidate: true, on: { submit: (event) => {
       event.preventDefault();
-      (several() ? saveOutcomes : saveResult)(row, boxesIn(event.currentTarget), save);
-    } } }, ...known, ...fields, save, known.length ? correctButton(row) : null, ...give);
+      const form = event.currentTarget;
+      (several() ? saveOutcomes : saveResult)(row, boxesIn(form).filter((box) => !box.dataset.extra), save, form);
+    } } }, ...known, ...fields, save, known.length ? correctButton(row) : null, ...give, extrasOf(row));
+  }
+
+  // What may be said of a result besides its number.
+  function extrasOf(row) {
+    if (!offers("/observe", "note")) return null;
+    const wanted = (state.model.measured && !several() ? [["sd", "Error bar (standard deviation)"],
+      ["size", "Number of readings, if the result is their mean"]] : []).concat([["note", "Note"]]);
+    const boxes = wanted.map(([name, label]) => {
+      const box = name === "note" ? make("input", { type: "text", maxlength: 500, autocomplete: "off" })
+        : numberBox(name);
+      box.id = "extra-" + row.id + "-" + name;
+      box.dataset.extra = name;
+      return labelled(label, box);
+    });
+    const head = make("summary", { "aria-label": "More about the result of experiment " + row.id }, "More");
+    return make("details", {}, head, ...boxes);
+  }
+
+  // The fields of a request; undefined where one is wrong.
+  function extrasIn(form) {
+    const filled = boxesIn(form).filter((box) => box.dataset.extra && isFilled(box));
+    const values = filled.map((box) => [box.dataset.extra, box.dataset.extra === "note" ? box.value.trim()
+      : numberIn(box, box.dataset.extra === "size")]);
+    return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values);
+  }
+
+  // Is a value far from its prediction? A person is asked once whether it is right: a second press of the button saves.
+  async function isDoubtful(row, values, boxes, save) {
+    const key = JSON.stringify(values);
+    if (save.dataset.sure === key) return false;
+    let found = {};
+    try {
+      found = offers("/observe", "note") ? await ask("prediction?id=" + row.id) : {};
+    } catch (wrong) {
+      if (state.token === null) throw wrong;
+    }
+    const far = boxes.find((box) => {
+      const one = found[box.dataset.name];
+      return one && Math.abs(values[box.dataset.name] - one.mean) > 4 * one.sd;
+    });
+    if (!far) return false;
+    const one = found[far.dataset.name];
+    fault(far, shown(values[far.dataset.name]) + " is far from the prediction (" + shown(one.mean) + " ± " +
+      shown(2 * one.sd) + "). Correct it, or save again to confirm.");
+    save.dataset.sure = key;
+    return true;
   }
 
   const isThere = (row, name) => row[name] !== null && row[name] !== undefined;
   const knownOf = (row) => state.model.outcomes.map(({ name }) => name).filter((name) => isThere(row, name));
   const valuesInWords = (values) => Object.entries(values).map(([name, value]) => name + " " + shown(value)).join(", ");
 
-  function saveResult(row, inputs, save) {
+  function saveResult(row, inputs, save, form) {
     const values = inputs.map((box) => numberIn(box));
-    if (values.includes(undefined)) return undefined;
+    const extras = extrasIn(form);
+    if (values.includes(undefined) || extras === undefined) return undefined;
     return act(save, async () => {
-      const body = { id: row.id, reward: values[0] };
+      const named = Object.fromEntries(inputs.map((box, k) => [box.dataset.name, values[k]]));
+      if (await isDoubtful(row, named, inputs, save)) return;
+      const body = Object.assign({ id: row.id, reward: values[0] }, extras);
       if (values.length > 1) body.constraints = values.slice(1);
       await ask("observe", body);
       await changed(row.id);
@@ -437,11 +512,13 @@
     return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values);
   }
 
-  function saveOutcomes(row, inputs, save) {
+  function saveOutcomes(row, inputs, save, form) {
     const outcomes = outcomesIn(inputs);
-    if (outcomes === undefined) return undefined;
+    const extras = extrasIn(form);
+    if (outcomes === undefined || extras === undefined) return undefined;
     return act(save, async () => {
-      const found = await ask("observe", { id: row.id, outcomes });
+      if (await isDoubtful(row, outcomes, inputs, save)) return;
+      const found = await ask("observe", Object.assign({ id: row.id, outcomes }, extras));
       inputs.forEach((box) => { if (outcomes[box.dataset.name] !== undefined) box.value = ""; });
       await changed(row.id);
       say("Experiment " + row.id + " (" + inWords(row) + "): " + valuesInWords(outcomes) + " saved." +
@@ -453,7 +530,7 @@
   // After a save: the next empty box from that row on, else the first one, else the form for suggestions.
   function focusNext(id) {
     const empty = Array.from(el("open").querySelectorAll("input")).filter((box) => !isFilled(box) &&
-      box.offsetParent !== null);
+      !box.dataset.extra && box.offsetParent !== null);
     const next = empty.find((box) => Number(box.closest("tr").dataset.id) >= id);
     (next || empty[0] || el("count")).focus();
   }
@@ -501,7 +578,7 @@
     el("known-none").hidden = closed.length > 0;
     el("more").hidden = part.length === closed.length;
     const value = (row, name) => (compares() ? (ours(row, "status") === "observed" ? verdict(row) : "–")
-      : several() ? row[name] : ours(row, "status") === "observed" || name !== "reward" ? ours(row, name) : null);
+      : several() ? row[name] : ours(row, "status") === "observed" || name !== mainName() ? ours(row, name) : null);
     const canCorrect = (row) => ours(row, "status") === "observed" && !(compares() && !state.model.prefer.again);
     const title = (name) => (name === "reward" ? "result" : name);
     table(el("known"), ["experiment", ...columns(), ...wanted.map(title), "state", "change"], part, (row) =>
@@ -512,7 +589,7 @@
   }
 
   function correctButton(row) {
-    const right = several() ? knownOf(row) : ["reward"];
+    const right = several() ? knownOf(row) : [mainName()];
     const pressed = button("Correct", "Correct the result of experiment " + row.id, () => {
       if (compares()) {
         correctDuel(row, pressed);
@@ -520,7 +597,7 @@
       }
       const boxes = right.map((name) => numberBox(name));
       boxes.forEach((box, k) => { box.defaultValue = String(row[right[k]]); });
-      const labels = right.map((name) => "Corrected " + (several() ? name : "result") + " of experiment " + row.id);
+      const labels = right.map((name) => "Corrected " + (several() ? name : mainTitle()) + " of experiment " + row.id);
       rowForm(pressed.closest("td"), labels, boxes, "Save", (entries, send) => {
         const values = entries.map((entry) => numberIn(entry));
         if (values.includes(undefined)) return;
@@ -532,7 +609,7 @@
           const before = Object.fromEntries(right.map((name) => [name, row[name]]));
           say("Experiment " + row.id + ": corrected from " + (several() ? valuesInWords(before) + " to " +
             valuesInWords(outcomes)
-            : shown(row.reward) + " to " + shown(values[0])) + ".");
+            : shown(row[mainName()]) + " to " + shown(values[0])) + ".");
           el("known-title").scrollIntoView();
           const again = el("correct-" + row.id);
           if (again) again.focus();
@@ -678,7 +755,7 @@
   function drawPoint(best) {
     const entries = (best.arm !== undefined ? [["arm", best.arm]] : []).concat(Object.entries(best.point));
     el("best").replaceChildren(...entries.map(([name, value]) => make("div", {}, make("dt", {}, name),
-      make("dd", { class: typeof value === "number" ? "n" : null }, shown(value)))));
+      make("dd", { class: typeof value === "number" ? "n" : null, title: value }, setting(name, value)))));
     el("best-note").textContent = best.outcomes ? "Predicted: " + expectedInWords(best.outcomes) + "." +
       feasibleInWords(best.feasible)
       : compares() ? "For a comparison with the other points open “Prediction along each input”."
@@ -778,7 +855,7 @@
 
   // A picture for each outcome, and one of the first two objectives together.
   function drawProgress() {
-    const wanted = several() ? objectives().map(({ name }) => name) : ["reward"];
+    const wanted = several() ? objectives().map(({ name }) => name) : [mainName()];
     const isResult = (row) => several() || ours(row, "status") === "observed";
     const withAll = (some) => state.rows.filter((row) => isResult(row) &&
       some.every((name) => typeof row[name] === "number"));
@@ -825,7 +902,7 @@
     const words = known.length + " results so far; " + (!best ? "none keeps the limits."
       : "the best " + (hasLimits() ? "that keeps the limits " : "") + "is " + shown(mainOf(best)) + ", of experiment " +
         best.id + ".");
-    return picture(words, [...frameOf(x, y, "experiment", several() ? mainName() : "result"),
+    return picture(words, [...frameOf(x, y, "experiment", mainTitle()),
       draw("path", { class: "mean", d: steps.join("") }),
       ...known.map((row) => circle(x(row.id), y(mainOf(row)), keepsLimits(row)))]);
   }
@@ -847,7 +924,7 @@
     const at = slice.value;
     const line = (values) => values.map((v, k) => (k ? "L" : "M") + x(at[k]) + " " + y(v)).join("");
     const parts = frameOf(x, y, slice.input, compares() ? "probability of being preferred to the recommended point"
-      : "predicted " + (several() ? mainName() : "result"), slice.levels);
+      : "predicted " + mainTitle(), slice.levels);
     if (slice.levels) {
       at.forEach((v, k) => parts.push(draw("line", { class: "mean", x1: x(v), x2: x(v), y1: y(slice.lower[k]),
         y2: y(slice.upper[k]) }),
@@ -983,7 +1060,8 @@
     el("story").textContent = state.model.policy + " over " + state.model.domain + ", " +
       (compares() ? "comparing two experiments at a time"
       : several() ? state.model.outcomes.map(({ name, title }) => name + " " + title).join(", ")
-        : (minimises() ? "minimising" : "maximising") + " the result") + ".";
+        : (minimises() ? "minimising" : "maximising") + " the " + mainTitle()) + ".";
+    sessionStorage.setItem(keep, token);
     say(counts());
     el("main").focus();
   }
@@ -1050,8 +1128,10 @@
 
   for (const pressed of document.querySelectorAll("[data-export]")) {
     pressed.addEventListener("click", () => act(pressed, async () => {
+      // (With decimal commas a spreadsheet expects semicolons between the cells.)
       const format = pressed.dataset.export;
-      const address = URL.createObjectURL(await (await send("export?format=" + format)).blob());
+      const kind = format === "csv" && comma() ? "csv2" : format;
+      const address = URL.createObjectURL(await (await send("export?format=" + kind)).blob());
       make("a", { href: address, download: state.model.name.replace(/[^\w-]+/g, "-") + "." + format }).click();
       setTimeout(() => URL.revokeObjectURL(address), 60000);
       say("The download of the " + format.toUpperCase() + " file has begun.");
@@ -1077,5 +1157,18 @@
 
   for (const part of document.querySelectorAll("details.panel")) {
     part.addEventListener("toggle", () => { if (part.open && state.token !== null) act(null, () => fill(part)); });
+  }
+
+  // A reloaded page continues with the token of this tab.
+  const before = sessionStorage.getItem(keep);
+  if (before !== null) {
+    act(null, async () => {
+      try {
+        await enter(before);
+      } catch (fault) {
+        leave();
+        throw fault;
+      }
+    });
   }
 })();

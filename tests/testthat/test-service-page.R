@@ -116,7 +116,7 @@ test_that("the page's files hold no data, load nothing from other sites, and the
   for (file in files) {
     expect_match(file$headers[["Content-Security-Policy"]], "^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'")
     expect_false(grepl("unsafe", file$headers[["Content-Security-Policy"]]))
-    expect_false(grepl("(src|href)=\"(https?:)?//|@import|url\\(|innerHTML|insertAdjacentHTML|document.write|eval\\(|localStorage|sessionStorage|cookie",
+    expect_false(grepl("(src|href)=\"(https?:)?//|@import|url\\(|innerHTML|insertAdjacentHTML|document.write|eval\\(|localStorage|cookie",
                        sub("// The page.*?\n\"use strict\"", "", file$body)))
     expect_identical(file$headers[["Cache-Control"]], "no-store")
   }
@@ -152,8 +152,8 @@ test_that("a campaign by keyboard works: a wrong token, a corrected entry, a wit
   expect_identical(browser$js("document.querySelector('h1').textContent"), "b")
   expect_identical(browser$js("document.title"), "b (gpbandits)")
 
-  # The token is in no element, cookie or storage.
-  expect_identical(browser$js("document.cookie + localStorage.length + sessionStorage.length"), "00")
+  # The token is in no element or cookie, and in the storage of this tab only.
+  expect_identical(browser$js("document.cookie + localStorage.length + sessionStorage.length"), "01")
   expect_false(browser$js(sprintf("document.documentElement.outerHTML.includes('%s')", page_token)))
   expect_false(browser$js(sprintf("Array.from(document.querySelectorAll('input')).some((i) => i.value.includes('%s'))", page_token)))
 
@@ -170,8 +170,8 @@ test_that("a campaign by keyboard works: a wrong token, a corrected entry, a wit
   expect_true(has_focus(browser, "#result-4-reward"))
 
   # What is no number is not sent; a wrong number is saved, and corrected.
-  enter_result(browser, 4, "4,2")
-  expect_match(browser$js("document.getElementById('result-4-reward-fault').textContent"), "with a point before decimals")
+  enter_result(browser, 4, "4 2")
+  expect_match(browser$js("document.getElementById('result-4-reward-fault').textContent"), "Write a number such as 1.5")
   enter_result(browser, 4, "42")
   wait_for_status(browser, "42 is saved")
   expect_true(has_focus(browser, "#result-5-reward"))
@@ -231,7 +231,7 @@ test_that("a campaign by keyboard works: a wrong token, a corrected entry, a wit
   best <- replica$best()
   wait_for_best(browser)
   said <- browser$js("Array.from(document.querySelectorAll('#best dd')).map((d) => d.textContent).join('|')")
-  expect_identical(said, paste(format(signif(best$temperature, 6), digits = 6), best$solvent, sep = "|"))
+  expect_identical(said, paste(round(best$temperature, 2), best$solvent, sep = "|"))
   expect_match(browser$js("document.querySelector('#progress title').textContent"), "^6 results so far; the best is")
   slices <- open_panel(browser, "slices")
   expect_match(slices, "temperature: predicted best at")
@@ -255,7 +255,8 @@ test_that("a campaign by keyboard works: a wrong token, a corrected entry, a wit
   expect_identical(browser$js("document.querySelectorAll('h1').length"), 1L)
   for (width in c(320, 390, 768)) expect_true(fits_width(browser, width), info = width)
 
-  # Loaded again, it knows no token.
+  # Signed out and loaded again, it has no token.
+  browser$js("document.getElementById('leave').click(); ''")
   browser$run("Page.reload")
   wait_for_load(browser, "document.getElementById('door') && !document.getElementById('door').hidden")
   expect_true(browser$js("document.getElementById('campaign').hidden"))
@@ -693,4 +694,78 @@ test_that("the JSON interface describes several outcomes, and returns the front"
   plain <- gp_ei(tiny, kernel_se(0.3), 0.01, store = store_at(sqlite_location(), seed = 1))
   expect_identical(read(gpbandits:::serve_model(list(bandit = plain, store = store)))$outcomes, list())
   expect_identical(gpbandits:::checked_reply(gpbandits:::serve_front(list(bandit = plain, store = store), list()))$status, 400L)
+})
+
+test_that("the page names the outcome, takes error bars, notes and decimal commas, and asks before it saves a far value", {
+  skip_without_page()
+  place <- sqlite_location()
+  set.seed(1)
+  data <- data.frame(temp = seq(21, 79, length.out = 10), "Yield (%)" = 60 + 10 * sin(1:10), check.names = FALSE)
+  bandit <- auto_bandit(list(temp = c(20, 80)), data, reward = "Yield (%)", store = store_at(place, seed = 1))
+  bandit$suggest(2)
+  let_go(bandit)
+  browser <- page_of(place)$browser
+  wait_for_status(browser, "Known: 10")
+  expect_match(browser$js("document.getElementById('story').textContent"), "maximising the Yield (%)", fixed = TRUE)
+  for (id in c("known", "open", "progress")) {
+    expect_match(browser$js(sprintf("document.getElementById('%s').textContent", id)), "Yield (%)", fixed = TRUE)
+  }
+  # Settings as a person would set them, the exact ones at hand.
+  shown <- browser$js("document.querySelector('#query-11 td:nth-child(2)').textContent")
+  exact <- browser$js("document.querySelector('#query-11 td:nth-child(2)').title")
+  expect_lte(nchar(sub(".*[.]", "", shown)), 2)
+  expect_equal(as.double(shown), as.double(exact), tolerance = 0.002)
+  save <- function(id, value) {
+    browser$js(sprintf("document.querySelector('#query-%d input').value = '%s'", id, value))
+    press_button(browser, sprintf("Save the result of experiment %d", id))
+  }
+  browser$js("document.getElementById('extra-11-sd').value = '0,5'")
+  browser$js("document.getElementById('extra-11-note').value = 'stirred by hand'")
+  save(11, "69,5")
+  wait_for_status(browser, "69.5 is saved")
+  # A slip of a digit is asked about once.
+  save(12, "6250")
+  wait_in_page(browser, "document.querySelector('#query-12 .fault').textContent.includes('far from the prediction')")
+  expect_identical(browser$js("document.querySelectorAll('#open tbody tr').length"), 1L)
+  save(12, "6250")
+  wait_for_status(browser, "6250 is saved")
+  seen <- open_bandit(store_at(place))$history()
+  expect_identical(seen[["Yield (%)"]][11:12], c(69.5, 6250))
+  expect_identical(seen$noise_var[11], 0.25)
+  expect_identical(seen$note[11], "stirred by hand")
+  # A reloaded page is still open; after signing out it is not.
+  browser$run("Page.reload")
+  wait_for_load(browser, "document.getElementById('status').textContent.includes('Known: 12')")
+  browser$js("document.getElementById('leave').click(); ''")
+  expect_identical(browser$js("sessionStorage.length"), 0L)
+})
+
+test_that("the JSON interface takes error bars, readings, replicates and notes, and predicts results", {
+  skip_if_not(store_packages("RSQLite", "httpuv"))
+  place <- sqlite_location()
+  set.seed(2)
+  data <- data.frame(x = 1:8 / 9, loss = sin(1:8))
+  bandit <- auto_bandit(list(x = c(0, 1)), data, "minimize", reward = "loss", store = store_at(place, seed = 1))
+  bandit$suggest(3)
+  service <- list(bandit = bandit, store = bandit$journal$store)
+  body <- function(...) list(...)
+  gpbandits:::serve_observe(service, body(id = 9, reward = 0.5, sd = 0.1, note = "a"))
+  gpbandits:::serve_observe(service, body(id = 10, reward = list(0.4, 0.6)))
+  gpbandits:::serve_amend(service, body(id = 9, reward = 0.55, note = "b"))
+  gpbandits:::serve_add(service, body(point = list(x = 0.5), reward = 0.2, size = 3, sd = 0.3))
+  seen <- bandit$history()
+  expect_equal(seen$noise_var[9], 0.01)
+  expect_equal(seen$loss[9:12], c(0.55, 0.5, NA, 0.2))
+  expect_equal(seen$size[9:12], c(NA, 2, NA, 3))
+  expect_equal(seen$note[9], "b")
+  expect_error(gpbandits:::serve_observe(service, body(id = 11, reward = 1, sd = "a")), class = "gpbandits_error")
+  told <- jsonlite::fromJSON(gpbandits:::serve_prediction(service, list(id = "11"))$body)
+  at <- bandit$posterior(data.frame(x = seen$x[11]))
+  expect_equal(told$loss$mean, at$mean)
+  expect_gt(told$loss$sd, at$sd)
+  # An observed query has its reward, and no prediction that contains it.
+  expect_identical(gpbandits:::serve_prediction(service, list(id = "9"))$body, "{}")
+  file <- tempfile()
+  writeLines(gpbandits:::csv_text(seen, decimal_comma = TRUE), file, sep = "")
+  expect_equal(utils::read.csv2(file)$loss, seen$loss)
 })
