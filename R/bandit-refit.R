@@ -25,7 +25,8 @@
 #' @param ... further arguments of [gp_fit()], for example bounds, `priors` or `starts`.
 #' @section When a refit takes place:
 #' A refit precedes a query if at least `rounds` queries were made since the last refit and at least `minimum` rewards
-#' are observed. With `growth`, the queries since the last refit must also be that proportion of all queries. A refit
+#' are observed. With `growth`, the queries since the last refit must also be that proportion of all queries. In
+#' [maximize_bandit()] and [auto_bandit()] an observation must be new, too, so a batch has at most one refit. A refit
 #' starts from the current parameters. They are kept if the fit fails (with a warning), or if its likelihood is not
 #' better. Refits are recorded in the event log (the bandit's record of all changes), so copies and
 #' saved bandits include them.
@@ -235,7 +236,7 @@ may_rescale <- function(config) {
 # Is a refit due before any of the next `n` queries?
 is_refit_due <- function(bandit, n) {
   rule <- bandit$config$refit
-  (!is.null(rule) && rounds_since_refit(bandit) + n > rounds_between_refits(bandit)) ||
+  (!is.null(rule) && rounds_since_refit(bandit) + n > rounds_between_refits(bandit) && has_news(bandit)) ||
     length(rescales_due(bandit)) > 0 || is_choice_due(bandit) || rounds_to_choice(bandit) < n
 }
 
@@ -252,6 +253,14 @@ refit_event <- function(events, later) {
     found <- which(events$kind[first:size] %in% believing)
     if (length(found) > later) return(first - 1 + found[length(found) - later])
   }
+}
+
+# In a search, the same data are not fitted again: a batch has at most one refit.
+has_news <- function(bandit, last = last_refit(bandit)) {
+  if (is.na(last) || !isTRUE(bandit$config$fresh)) return(TRUE)
+  size <- table_size(bandit$events)
+  at <- refit_event(bandit$events, length(bandit$refits) - last)
+  at < size && any(bandit$events$kind[(at + 1):size] %in% recording)
 }
 
 # The number of the last refit of the parameters; NA if there was none.
@@ -271,7 +280,7 @@ due_refit <- function(bandit) {
 due_fit <- function(bandit) {
   last <- last_refit(bandit)
   rounds <- rounds_since_refit(bandit, last)
-  if (rounds >= rounds_between_refits(bandit)) fitted_outcomes(bandit, if (is.na(last)) NA_real_ else rounds)
+  if (rounds >= rounds_between_refits(bandit) && has_news(bandit, last)) fitted_outcomes(bandit, if (is.na(last)) NA_real_ else rounds)
 }
 
 # ---- the automatic choice of how to forget: see change_auto() ---------------------------------

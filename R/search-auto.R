@@ -55,9 +55,14 @@
 #' @section Repeated points:
 #' * A point whose reward is pending is not suggested again while the space has other points. If possible, no point is
 #'   within 1% of all inputs' ranges of a pending one. Neither holds with [pending_ignore()].
-#' * Points with observed rewards are suggested again only if the noise is not negligible (defined in
+#' * If no input is continuous (arms, levels, integers, steps), a point with an observed reward is not suggested again
+#'   while others are left, until two rewards of one point have differed. This holds in each context separately. A
+#'   failed point counts as observed, except with `failures = "forget"`. Rewards with a likelihood, and rules for
+#'   `changes`, are excepted; so are [gp_bandit()] and the named algorithms.
+#' * Otherwise, points with observed rewards are suggested again only if the noise is not negligible (defined in
 #'   [recommended-point]). With `contexts` it never is.
-#' * If all points of a finite space have been used, points are repeated.
+#' * If all points have been used, points are repeated. With `gp_model(noise = "none")` they never are: `$suggest()`
+#'   then returns the points that are left, with a message, and is an error if there are none.
 #' @section Errors: Settings that cannot be combined raise a `gpbandits_error` that names the argument.
 #' @section Guarantee: None with fitted hyperparameters.
 #' @seealso [maximize_bandit()] if the computer evaluates the points, with the source of the method; [policies] for the

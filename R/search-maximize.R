@@ -240,6 +240,10 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' * If no evaluation succeeded, there is a warning of class `gpbandits_no_success` with the first failure.
 #'
 #' An interrupt (Esc, Ctrl-C) ends the search and returns the results so far.
+#' @section Few points: If no input is continuous, no point is evaluated again while others are left, until a repeat has
+#' shown noise. The search ends, with a message, when all points are known: with `gp_model(noise = "none")` when each was
+#' evaluated, otherwise after a repeat with the same reward (three repeats if points have equal rewards). `evaluations`
+#' may be larger than the number of points.
 #' @section Stopping:
 #' A function `stop_when` gets a list with `history` and `bandit`. It is called before each evaluation after the initial
 #' design. Running evaluations are completed. With a stop rule, the result's `certificate` is the answer of that rule.

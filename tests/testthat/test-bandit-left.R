@@ -114,3 +114,16 @@ test_that("without noise no known point is suggested, with a message for fewer a
   expect_identical(nrow(maximize_bandit(function(p, z) z * value(p), oils, 30, model = gp_model(noise = "none"),
                                         fidelity = list(lower = 0.5, target = 1, cost = function(z) z))$observed), 1L)
 })
+
+test_that("the same data are not fitted again within a batch of a search", {
+  b <- auto_bandit(oils, data = cbind(oils[1:3, ], reward = c(1, 3, 2)), n_initial = 2)
+  fits <- function() length(Filter(gpbandits:::is_real_refit, as.environment(b)$refits))
+  b$suggest()
+  before <- fits()
+  q <- b$suggest(2)
+  b$suggest(4)
+  expect_identical(fits(), before)
+  b$observe(q$id, c(2.5, 1.5))
+  b$suggest(4)
+  expect_identical(fits(), before + 1L)
+})
