@@ -130,7 +130,9 @@ labels_by_row_names <- function(x, arg) {
 
 # Labels that are a column of the table, by its name, or one value for each row.
 given_labels <- function(x, given) {
-  if (is.data.frame(x) && is_text(given) && length(given) == 1 && given %in% names(x)) return(labels_in_column(x, given))
+  if (is.data.frame(x) && is_text(given) && length(given) == 1 && given %in% names(x)) {
+    return(labels_in_column(x, given))
+  }
   labels <- label_text(given)
   if (!are_names(labels) || length(labels) != NROW(x)) {
     stop_argument("labels", describe(given), sprintf("the name of a column%s, %d distinct texts, FALSE or NULL",

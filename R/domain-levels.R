@@ -11,35 +11,71 @@ check_levels <- function(levels) {
   if (is.factor(levels)) levels else as.vector(levels)
 }
 
-# The features of levels, each column scaled to 0 to 1; constant and redundant columns are left out.
+# The features of levels, each column scaled to 0 to 1. Constant columns are left out, and redundant ones if there are
+# few; many are replaced by principal components.
 check_features <- function(features, levels, ordered) {
   if (is.null(features)) return(NULL)
-  allowed <- sprintf("NULL, or a data.frame of finite numbers with a row for each of %d levels", length(levels))
   if (ordered) stop_unused("features", "the levels are ordered")
-  if (is.data.frame(features)) check_data_frame(features)
-  x <- if (is.data.frame(features) && all(vapply(features, is.numeric, NA))) as.matrix(features) else features
-  if (!is.matrix(x) || !is.numeric(x) || nrow(x) != length(levels) || ncol(x) == 0 || !all(is.finite(x))) {
-    stop_argument("features", describe(features), allowed)
-  }
-  named <- if (is.data.frame(features) && is.character(attr(features, "row.names"))) row.names(features)
-           else if (is.matrix(features)) rownames(features)
-  if (!is.null(named) && setequal(named, level_words(levels))) x <- x[match(level_words(levels), named), , drop = FALSE]
-  columns <- if (is.null(colnames(x))) paste0("feature", seq_len(ncol(x))) else colnames(x)
-  x <- matrix(as.double(x), nrow(x), dimnames = list(NULL, columns))
+  x <- feature_matrix(features, level_words(levels))
   width <- apply(x, 2, function(column) diff(range(column)))
   leave <- character()
-  if (any(width == 0)) leave <- paste(columns[width == 0], "(does not vary)")
+  if (any(width == 0)) leave <- paste(colnames(x)[width == 0], "(does not vary)")
   x <- x[, width > 0, drop = FALSE]
-  for (j in rev(seq_len(ncol(x)))[-ncol(x)]) {
+  if (ncol(x) == 0) stop_argument("features", "columns that do not vary", "a column in which levels differ")
+  many <- ncol(x) > most_features
+  for (j in if (!many) rev(seq_len(ncol(x)))[-ncol(x)]) {
     like <- abs(stats::cor(x[, j], x[, seq_len(j - 1), drop = FALSE])) > 0.95
     if (!any(like)) next
     leave <- c(leave, sprintf("%s (goes with %s)", colnames(x)[j], colnames(x)[which(like)[1]]))
     x <- x[, -j, drop = FALSE]
   }
-  if (ncol(x) == 0) stop_argument("features", "columns that do not vary", "a column in which levels differ")
   if (length(leave)) message("Features left out: ", paste(leave, collapse = ", "), ".")
+  if (many) x <- principal_components(x)
   least <- apply(x, 2, min)
   t((t(x) - least) / (apply(x, 2, max) - least))
+}
+
+# A matrix with a row for each level, in their order. A column of text, or the row names, name the levels; further rows
+# are then left out.
+feature_matrix <- function(features, levels) {
+  allowed <- sprintf("NULL, or a data.frame of finite numbers with a row for each of %d levels", length(levels))
+  named <- if (is.matrix(features)) rownames(features)
+  if (is.data.frame(features)) {
+    check_data_frame(features, "features")
+    text <- which(vapply(features, function(column) is.character(column) || is.factor(column), NA))
+    if (length(text) == 1 && length(features) > 1) {
+      named <- label_text(features[[text]])
+      features <- features[-text]
+      lacking <- setdiff(levels, named)
+      if (length(lacking)) stop_argument("features", paste("one without a row for", quoted(lacking)), allowed)
+    } else if (is.character(attr(features, "row.names"))) {
+      named <- row.names(features)
+    }
+  }
+  x <- if (is.data.frame(features) && all(vapply(features, is.numeric, NA))) as.matrix(features) else features
+  if (is.matrix(x) && !is.null(named) && all(levels %in% named)) x <- x[match(levels, named), , drop = FALSE]
+  if (!is.matrix(x) || !is.numeric(x) || nrow(x) != length(levels) || ncol(x) == 0 || !all(is.finite(x))) {
+    stop_argument("features", describe(features), allowed)
+  }
+  columns <- if (is.null(colnames(x))) paste0("feature", seq_len(ncol(x))) else colnames(x)
+  matrix(as.double(x), nrow(x), dimnames = list(NULL, columns))
+}
+
+# With more features, the first components of the standardised ones are used: at most `most_components`, and no more
+# than are needed for 90% of the variance.
+most_features <- 10
+most_components <- 5
+
+principal_components <- function(x) {
+  found <- svd(scale(x))
+  share <- cumsum(found$d^2) / sum(found$d^2)
+  keep <- seq_len(min(most_components, which(share >= 0.9)[1]))
+  # (The sign of a component is arbitrary: its largest weight is positive.)
+  sign <- vapply(keep, function(k) base::sign(found$v[which.max(abs(found$v[, k])), k]), 0)
+  out <- t(t(found$u[, keep, drop = FALSE]) * found$d[keep] * sign)
+  message(sprintf("%d features were replaced by %d principal component%s (%.0f%% of the variance).", ncol(x),
+                  length(keep), if (length(keep) > 1) "s" else "", 100 * share[length(keep)]))
+  matrix(out, nrow(x), dimnames = list(NULL, paste0("component", keep)))
 }
 
 # Points in the users' format, as codes; `NA` is kept. Errors name the input. (Inputs of tables that are numbers have no
@@ -180,8 +216,9 @@ are_codes <- function(params, names, x) {
   whole && all(vapply(base::names(params), function(name) {
     check_class(params[[name]], "bandit_param", name)
     code <- x[, match(name, names)]
-    first <- if (params[[name]]$type == "logical") 0 else 1
-    params[[name]]$type %in% c("factor", "logical") && all(code %in% seq(first, length.out = level_count(params[[name]])))
+    param <- params[[name]]
+    first <- if (param$type == "logical") 0 else 1
+    param$type %in% c("factor", "logical") && all(code %in% seq(first, length.out = level_count(param)))
   }, NA))
 }
 

@@ -28,7 +28,8 @@
 #' levels, logicals and indicators, with a correlation for each.
 #'
 #' With `features` of levels, its columns are scaled to 0 and 1. Columns that do not vary are left out, with a message.
-#' So is the later one of two columns whose correlation is beyond 0.95.
+#' So is the later one of two columns whose correlation is beyond 0.95. More than 10 columns are standardised and
+#' replaced by their first principal components, at most 5, up to 90% of the variance.
 #'
 #' @section Maximisation of the acquisition function:
 #' 1. Up to 64 combinations of levels are all searched, each with a low-discrepancy set of its numbers; if there are
@@ -131,8 +132,9 @@ NULL
 #'   have at most `digits` decimals. `NULL` (default): any number. Give one of them. Given points may have any value.
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
 #' @param ordered a flag: are the levels ordered? Then the kernel uses their ranks. `FALSE` by default.
-#' @param features a data.frame of numbers that describe the levels: a row for each, in the levels' order or by row
-#'   names. The default kernel is then [kernel_categorical()] with these `features`. `NULL` (default): none.
+#' @param features a data.frame of numbers that describe the levels: a row for each, in the levels' order, by row names
+#'   or by a column of text, as in `read.csv("ligands.csv")` (further rows are left out). The default kernel is then
+#'   [kernel_categorical()] with these `features`. `NULL` (default): none.
 #' @param when the condition under which the input exists: a one-sided formula. `NULL` (default): always.
 #' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
 #' @section Errors: These are errors:
@@ -588,7 +590,8 @@ core_space.search_domain <- function(domain, setting) {
   indicator[there] <- length(domain$names) + seq_along(there) - 1
   list(kind = "mixed", lower = bounds[1, ], upper = bounds[2, ], integer = domain$box$integer, log = domain$box$log,
        categorical = domain$categorical, indicator = indicator, contexts = length(setting$context_names),
-       listed = if (is_listed(domain)) 1, shares = if (has_shares(domain)) sets_for_core(domain), candidates = search_candidates(rules),
+       listed = if (is_listed(domain)) 1,
+       shares = if (has_shares(domain)) sets_for_core(domain), candidates = search_candidates(rules),
        settle = if (has_rules(domain) || rules$stepped) function(u) settle_points(rules, u),
        linear = linear_for_core(rules), prior_mean = setting$mean)
 }

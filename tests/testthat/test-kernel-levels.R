@@ -91,6 +91,29 @@ test_that("columns without information are left out, with a message; invalid fea
   expect_error(param_factor(c("x", "y"), ordered = TRUE, features = data.frame(u = 1:2)), class = "gpbandits_error")
 })
 
+test_that("a table of descriptors from a file is matched by its column of names, and many columns are reduced", {
+  path <- withr::local_tempfile(fileext = ".csv")
+  write.csv(data.frame(ligand = c("d", "b", "a", "c"), cone = c(9, 3, 1, 4), pka = c(0, 0, 2, 1)), path, row.names = FALSE)
+  phi <- read.csv(path)
+  p <- param_factor(c("a", "b", "c"), features = phi)
+  expect_equal(p$features, cbind(cone = c(0, 2, 3) / 3, pka = c(1, 0, 0.5)))
+  table <- data.frame(ligand = c("c", "a", "b", "a"), t = 1:4)
+  expect_equal(finite_domain(table, features = list(ligand = phi))$params$ligand$features, p$features[c(3, 1, 2), ])
+  err <- expect_error(param_factor(c("a", "e"), features = phi), "without a row for .e.", class = "gpbandits_error")
+  expect_identical(err$argument, "features")
+  # 200 columns of two hidden numbers, in different units.
+  set.seed(1)
+  hidden <- matrix(rnorm(24), 12)
+  many <- (hidden %*% matrix(rnorm(400), 2) + 0.01 * rnorm(2400)) %*% diag(10^runif(200, -3, 3))
+  expect_message(q <- param_factor(letters[1:12], features = many), "200 features were replaced by 2 principal components")
+  expect_identical(range(q$features), c(0, 1))
+  expect_gt(min(summary(lm(hidden ~ q$features))[[1]]$r.squared, summary(lm(hidden ~ q$features))[[2]]$r.squared), 0.99)
+  expect_identical(suppressMessages(search_space(s = param_factor(letters[1:12], features = many)))$params$s, q)
+  b <- auto_bandit(search_space(s = q, t = c(0, 1)), n_initial = 2)
+  b$observe(b$suggest(3)$id, 1:3)
+  expect_identical(from_json(as_json(b))$suggest(), b$suggest())
+})
+
 test_that("a kernel of levels accepts the arguments for features, or those without", {
   refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
   refused(kernel_categorical(features = matrix(0:1), correlation = 0.3), "correlation")
