@@ -284,8 +284,9 @@ draw_band <- function(part, col) {
 # `explained`: the proportion of the variance that the mean explains, from input_importance().
 #' @rdname input_importance
 #' @export
-plot.bandit_importance <- function(x, ...) {
+plot.bandit_importance <- function(x, type = "importance", ...) {
   check_dots_empty(...)
+  check_choice(type, "importance", "type")
   outcomes <- unique(x$outcome)
   if (length(outcomes) > 1) {
     old <- graphics::par(mfrow = panel_layout(length(outcomes)))
