@@ -46,6 +46,8 @@ check_is_report <- function(bandit, id, ...) {
 read_report <- function(bandit, frame, alone) {
   config <- bandit$config
   frame <- with_reward_column(frame, config)
+  # (The error about a table without results lists all its columns.)
+  if (!any(c("reward", outcome_names(config)) %in% names(frame))) return(list(frame = frame, noted = NULL))
   ours <- beside(c("noise_var", "sd", "size", "spread", constraint_names(config, "g")), given_names(config))
   several <- outer(outcome_names(config), c("", "_noise_var", "_sd"), paste0)
   known <- c("id", "arm", "reward", given_names(config), ours, several, "token", "attempt", columns_of_history(frame),
