@@ -107,7 +107,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   domain <- as_domain(domain)
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", hint = "rewards_robust(), rewards_binary(), ...")
   if (missing(kernel)) {
-    stop_missing("kernel", "", "`kernel = kernel_matern(2.5)`, or `auto_bandit()`, which estimates kernel and noise")
+    stop_missing("kernel", try = "`kernel = kernel_matern(2.5)`, or `auto_bandit()`, which estimates kernel and noise")
   }
   if (is.null(rewards) && missing(noise_var)) {
     stop_missing("noise_var", "the variance of the noise, a number > 0",
@@ -163,11 +163,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   (finite domains, rows of products) and the inputs. `n > 1` is the same as `n` calls with nothing observed between
 #'   them. `arms` and `fixed` restrict the choice, see [bandit-queries].
 #' * `$observe()` records rewards of earlier queries by their `id`, in any order and at any time. One call takes
-#'   vectors, or a data.frame with columns `id` and `reward`. Repeating the same value has no effect; a different value
-#'   is an error.
-#' * `$observe(7, c(60, 62))`, one `id` and several rewards, records replicates of one query, and so do several rows
-#'   with this `id`. They count as their mean with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their
-#'   number. Refits also use their spread. For further replicates see `$amend()`.
+#'   vectors, or a data.frame with columns `id` and `reward`. A different value later is an error.
+#' * `$observe(7, c(60, 62))`, or several rows with one `id`, records replicates of one query. They count as their mean
+#'   with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their number. Refits also use their spread.
 #' * `$add()` adds data that the bandit did not suggest, by inputs `x` or by `arm`. An added point takes the next id,
 #'   counts as a round, and has the action `"given"`. Without `reward` it is pending: somebody else is evaluating it.
 #'   Results may be from outside the space, see [earlier-experiments].

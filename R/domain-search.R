@@ -112,9 +112,7 @@ NULL
 #'   within their bounds and add up to `total`. With `most`, at most that number of them are above 0, and each is 0 or
 #'   within its bounds. In `where`, a sum of reals from 0 on with equal coefficients that equals a number means the same
 #'   as `param_shares()`.
-#' @section Numbers of inputs in use: A sum of comparisons of reals with their lower bounds, such as
-#'   `(a > 0) + (b > 0) + (c > 0) <= 2` for inputs from 0 on, is solved: at most two of the inputs are above 0. So are
-#'   the same rule with `!=`, `==` or `>=`, and `a == 0 | b == 0`, see [search-space-details].
+#' @section Numbers of inputs in use: `(a > 0) + (b > 0) + (c > 0) <= 2` is solved, see [search-space-details].
 #' @section Spaces of other packages: `search_space(x)` converts a paradox `ParamSet` (mlr3), dials `parameters`
 #'   (tidymodels, finalised), or a named list of parameters, ranges and levels; see [search-space-details].
 #' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`,

@@ -26,8 +26,8 @@
 #' * `"arms"` (all other domains): posterior mean and error bars by arm, observations, pending queries, next choice. For
 #'   a box or product of more than two inputs, the distinct points played are drawn as arms.
 #'
-#' A mixture of three components ([param_shares()]) has a triangle for `"map"` and `"sd"`, with mean and sd. With
-#' [outcomes] and one objective, all charts show that objective. The best point is then one where all limits hold.
+#' A mixture of three components ([param_shares()]) has a triangle for `"map"` and `"sd"`. With [outcomes] and
+#' one objective, charts show that objective.
 #'
 #' `"auto"` uses the first type that fits, and `"front"` for several objectives. Arms are drawn with `"arms"` if there
 #' are fewer than 10 (except a grid of two inputs), if they lie on a line of two inputs, or if their covariance is given

@@ -73,7 +73,7 @@
 #'   `policy_ucb()`, 1 for `policy_ts()`.
 #' @param xi improvement that must be exceeded: a number >= 0 in units of the reward, by default 0. See the section
 #'   Units.
-#' @param cost a function of a matrix of inputs (a row per point, named columns; a data.frame if inputs have levels)
+#' @param cost a function of a matrix of inputs (or a data.frame if inputs have levels)
 #'   that returns a cost > 0 for each, in any unit. It is called again in every round. `NULL` (default): equal costs.
 #' @param incumbent what expected improvement improves on: `"mean"` (default), the largest posterior mean, or `"draws"`,
 #'   the largest value in joint draws. See the section Noisy expected improvement.

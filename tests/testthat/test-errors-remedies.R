@@ -7,7 +7,7 @@ said_by <- function(code) tryCatch({
 
 test_that("errors state a remedy, and the missing column", {
   expect_match(said_by(gp_ucb(1:3)), "`auto_bandit()`, which", fixed = TRUE)
-  expect_match(said_by(gp_bandit(1:3)), "`auto_bandit()`, which", fixed = TRUE)
+  expect_match(said_by(gp_bandit(1:3)), "needs `kernel`. Try .*`auto_bandit\\(\\)`, which")
   b <- gp_ucb(1:3, kernel_se(1), 0.1)
   b$suggest()
   expect_match(said_by(b$observe(data.frame(id = 1, yield = 2))), "without `reward` (its columns: id, yield)", fixed = TRUE)
