@@ -77,7 +77,7 @@ GPBandit <- setRefClass("GPBandit",
     },
     front = function(context = NULL, feasible = 0.5, ...) {
       "Returns the Pareto front."
-      bandit_front(looked_at(own_fields()), context, feasible, ...)
+      asked_front(looked_at(own_fields()), context, feasible, ...)
     },
     history = function(draws = NULL) {
       "Returns one row per query."
@@ -268,14 +268,3 @@ check_bandit <- function(x, arg = deparse(substitute(x)), allowed = made_as_band
 
 #' @exportClass ScriptedBandit
 ScriptedBandit <- setRefClass("ScriptedBandit", contains = "GPBandit", fields = list(memory = "ANY"))
-
-# Until 25 November 2026 bandits with a script had a class of another name. R knows no method of it: the `$` of
-# environments would find nothing, and the call of nothing would be R's own error.
-#' @rawNamespace S3method("$", BanditRival)
-#' @rawNamespace S3method("[[", BanditRival)
-#' @noRd
-`$.BanditRival` <- function(x, name) {
-  stop_data("This bandit was written by an unreleased version, whose class `BanditRival` no longer exists. ",
-            "Open it with the version of the package that wrote it.")
-}
-`[[.BanditRival` <- `$.BanditRival`

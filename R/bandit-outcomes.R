@@ -185,6 +185,16 @@ bandit_front <- function(bandit, context, feasible = 0.5, ...) {
   kept_answer(bandit, list("front", context, feasible), front_now(bandit, context, feasible))
 }
 
+# `$front()`: with a warning if no point is feasible.
+asked_front <- function(bandit, context, feasible = 0.5, ...) {
+  found <- bandit_front(bandit, context, feasible, ...)
+  if (nrow(found) == 0 && any(!is.na(bandit$queries$reward))) {
+    warn_gpbandits("state", "infeasible", "`$front()` has no rows: no point is known at which the limits hold with ",
+                   "probability ", format(feasible), ". Try a smaller `feasible`.")
+  }
+  found
+}
+
 front_now <- function(bandit, context, feasible) {
   config <- bandit$config
   feasible <- check_probability(feasible)

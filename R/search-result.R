@@ -291,7 +291,7 @@ new_maximum_of_outcomes <- function(history, bandit, ...) {
   names <- outcome_names(config)
   out <- list(par = NULL, value = NULL, sd = NULL, feasible = NULL, observed = NULL, front = NULL)
   if (length(objectives(config)) > 1) {
-    out["front"] <- list(bandit$front())
+    out["front"] <- list(suppressWarnings(bandit$front(), classes = "gpbandits_infeasible"))
   } else {
     best <- likely_best(as.environment(bandit))
     if (nrow(best)) {

@@ -156,12 +156,3 @@ test_that("files of unreleased versions that have another meaning here, or a kin
   gpbandits:::cpp_journal_create(journal, sub("integer\":3", "integer\":2", lines[1]))
   expect_error(open_bandit(journal), "another meaning", class = "gpbandits_data_error")
 })
-
-test_that("a bandit whose class no longer exists is an error that says so, not a call of nothing", {
-  b <- baseline_constrained("ckb", 1:6 / 6, kernel_se(0.3), 0.1, step = 0.5, bound = 1)
-  class(b) <- structure("BanditRival", package = "gpbandits")
-  twin <- unserialize(serialize(b, NULL))
-  for (call in expression(twin$history(), twin$suggest(), twin[["best"]](), twin$anything)) {
-    expect_error(eval(call), "unreleased version.*Open it with the version", class = "gpbandits_data_error")
-  }
-})

@@ -608,3 +608,14 @@ test_that("limits known as yes or no are taken as observed, and the recommended 
   b$suggest()
   expect_no_warning(suppressWarnings(b$best(), classes = "gpbandits_infeasible"))
 })
+
+test_that("a front without a feasible point is a warning, not silence", {
+  rows <- data.frame(x = 1:6, a = c(1, 3, 2, 5, 4, 6), b = c(4, 2, 5, 1, 6, 3), g = 100 + 1:6 / 10)
+  b <- auto_bandit(finite_domain(1:9), data = cbind(x1 = 1:6, rows[-1]), n_initial = 0,
+                   outcomes = list(a = to_maximize(), b = to_minimize(), g = at_most(50)))
+  expect_warning(front <- b$front(), "No point|no point", class = "gpbandits_infeasible")
+  expect_identical(nrow(front), 0L)
+  expect_no_warning(print_quietly <- utils::capture.output(print(b)))
+  # Before any reward there is nothing to warn of.
+  expect_no_warning(auto_bandit(finite_domain(1:9), outcomes = list(a = to_maximize(), b = to_minimize(), g = at_most(50)))$front())
+})
