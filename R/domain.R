@@ -375,11 +375,11 @@ check_domain <- function(domain, arg) {
 
 # NULL, or a description of the fault.
 fault_of_domain <- function(domain) {
-  kinds <- c("finite", "box", "product", "search")
   if (!is.list(domain)) return("it is no list")
   kind <- unclass(domain)$type
-  if (!is.character(kind) || length(kind) != 1 || !kind %in% kinds ||
-      !identical(class(domain), c(paste0(kind, "_domain"), "bandit_domain"))) return(unknown_kind)
+  if (!is.character(kind) || length(kind) != 1 ||
+      !identical(class(domain), c(paste0(kind, "_domain"), "bandit_domain")) ||
+      is.null(utils::getS3method("remade", class(domain)[1], optional = TRUE, envir = topenv()))) return(unknown_kind)
   catch_error({
     if (!same_domain(remade(domain), domain)) stop_fault("it is not as it is made")
     NULL
