@@ -198,14 +198,15 @@ service_doors <- function() {
   post <- function(answer) list(method = "POST", answer = answer)
   get <- function(answer, slow = function(query) FALSE) list(method = "GET", answer = answer, slow = slow)
   slow <- function(answer) get(answer, slow = function(query) TRUE)
-  plain <- function(answer) list(method = "GET", answer = answer, plain = TRUE)
+  plain <- function(answer) list(method = "GET", answer = function(service, query) answer(service), plain = TRUE)
   file <- function(path) plain(function(service) service$page[[path]])
   list("/suggest" = post(serve_suggest), "/add" = post(serve_add), "/observe" = post(serve_observe),
        "/amend" = post(serve_amend),
        "/fail" = post(serve_fail), "/withdraw" = post(serve_withdraw), "/heartbeat" = post(serve_heartbeat),
        "/best" = slow(serve_best), "/front" = slow(serve_front),
        "/history" = get(serve_history, slow = function(query) "draws" %in% names(query)),
-       "/export" = slow(serve_export), "/model" = plain(serve_model), "/slices" = slow(serve_slices), "/prediction" = slow(serve_prediction),
+       "/export" = slow(serve_export), "/model" = plain(serve_model), "/slices" = slow(serve_slices),
+       "/prediction" = slow(serve_prediction),
        "/certificate" = slow(serve_certificate), "/check" = slow(function(service, query) serve_check(service)),
        "/health" = plain(function(service) reply(list(status = "ok"))),
        "/openapi.json" = plain(function(service) reply(service_schema())),
@@ -428,11 +429,16 @@ csv_text <- function(frame, decimal_comma = FALSE) {
       return(replace(rep("", length(column)), !is.na(column), numbers(as.double(column[!is.na(column)]))))
     }
     text <- as.character(column)
-    formula <- grepl("^[-=+@\t\r]", text) & !grepl("^[-+]?[0-9.]+([eE][-+]?[0-9]+)?$", text)
-    ifelse(is.na(text), "", quoted(paste0(ifelse(formula, "'", ""), text)))
+    ifelse(is.na(text), "", quoted(without_formulas(text)))
   }
   lines <- do.call(paste, c(lapply(unname(as.list(frame)), cells), list(sep = separator)))
-  paste0(c(paste(quoted(names(frame)), collapse = separator), lines), "\r\n", collapse = "")
+  paste0(c(paste(quoted(without_formulas(names(frame))), collapse = separator), lines), "\r\n", collapse = "")
+}
+
+# Text that a spreadsheet would compute begins with an apostrophe.
+without_formulas <- function(text) {
+  formula <- grepl("^[-=+@\t\r]", text) & !grepl("^[-+]?[0-9.]+([eE][-+]?[0-9]+)?$", text)
+  paste0(ifelse(formula, "'", ""), text)
 }
 
 # Called by inst/heartbeat.R: answers questions until the service ends.

@@ -842,3 +842,10 @@ test_that("a service with a free port of the system leaves R's random numbers al
   service$stop()
   expect_identical(.Random.seed, before)
 })
+
+test_that("neither cells nor headings of a CSV file are formulas of a spreadsheet", {
+  frame <- data.frame(a = c("=1+1", "@x", "plain", "-5"), check.names = FALSE)
+  names(frame) <- "=cmd()"
+  lines <- strsplit(gpbandits:::csv_text(frame), "\r\n", fixed = TRUE)[[1]]
+  expect_identical(lines, c("\"'=cmd()\"", "\"'=1+1\"", "\"'@x\"", "\"plain\"", "\"-5\""))
+})
