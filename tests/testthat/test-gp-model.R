@@ -145,9 +145,9 @@ test_that("without noise no refit changes the noise variance", {
 test_that("without noise expected improvement is that over the best reward", {
   x <- seq(0, 1, 0.1)
   kernel <- kernel_matern(2.5, 0.2)
-  known <- c(2, 5, 9)
-  y <- c(0, 3, 1)
-  # With a large noise variance, the largest mean and the best reward differ.
+  known <- c(3, 6, 7, 10)
+  y <- c(0, 2, 0, 2)
+  # With a large noise variance, the largest mean and the best reward differ. (No arm is suggested again.)
   choice <- function(noise) {
     bandit <- auto_bandit(finite_domain(x), n_initial = 0,
                           model = gp_model(kernel, transform = "none", refit = NULL, noise = noise))
@@ -159,10 +159,13 @@ test_that("without noise expected improvement is that over the best reward", {
     bandit$suggest()$arm
   }
   cross <- kernel_gram(kernel, matrix(x), matrix(x[known]))
-  A <- cross[known, ] + diag(4, 3)
+  A <- cross[known, ] + diag(4, 4)
   mean <- drop(cross %*% solve(A, y))
   sd <- sqrt(1 - rowSums(cross * t(solve(A, t(cross)))))
-  improvement <- function(over) (mean - over) * pnorm((mean - over) / sd) + sd * dnorm((mean - over) / sd)
+  improvement <- function(over) {
+    found <- (mean - over) * pnorm((mean - over) / sd) + sd * dnorm((mean - over) / sd)
+    replace(found, known, -Inf)
+  }
   over_mean <- which.max(improvement(max(mean[known])))
   over_reward <- which.max(improvement(max(y)))
   expect_false(over_mean == over_reward)

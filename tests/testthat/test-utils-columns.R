@@ -225,7 +225,10 @@ test_that("id, arm and reward are errors as names, wherever a name is given", {
   for (name in c("id", "arm", "reward")) {
     expect_error(gp_ei(stats::setNames(list(c(0, 1)), name), kernel_se(1), 0.1), "id, arm and reward", class = "gpbandits_error")
     expect_error(gp_ucb(1:3, kernel_se(1), 0.1, contexts = name), "id, arm and reward", class = "gpbandits_error")
-    expect_error(gp_ucb(stats::setNames(data.frame(1:2, c("a", "b")), c("x", name)), kernel_se(1), 0.1), "id, arm and reward", class = "gpbandits_error")
+    table <- stats::setNames(data.frame(1:3, c("a", "b", "a")), c("x", name))
+    expect_error(gp_ucb(table, kernel_se(1), 0.1), "id, arm and reward", class = "gpbandits_error")
+    # (A column of labels is no input: histories call it "label".)
+    expect_identical(finite_domain(table[1:2, ])$label_name, "label")
     expect_error(safe_opt(stats::setNames(data.frame(1:3), name), kernel_se(1), 0.1, threshold = 0, seed = 1, width = 2), "id, arm and reward",
                  class = "gpbandits_error")
   }
