@@ -107,7 +107,7 @@ test_that("without noise no known point is suggested, with a message for fewer a
   expect_identical(b$history(), before)
   b$withdraw(q$id[1])
   expect_identical(b$suggest()$arm, q$arm[1])
-  path <- withr::local_tempfile(fileext = ".sqlite")
+  path <- tempfile(fileext = ".sqlite")
   kept <- auto_bandit(oils, n_initial = 2, model = gp_model(noise = "none"), store = bandit_store(path, "b"))
   expect_identical(work_on(bandit_store(path, "b"), value, heartbeat = FALSE), 6)
   expect_error(open_bandit(bandit_store(path, "b"))$suggest(), class = "gpbandits_state_error")

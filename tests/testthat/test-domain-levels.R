@@ -75,7 +75,7 @@ test_that("files, JSON, copies and new arms keep the levels", {
   b <- auto_bandit(yields, n_initial = 2)
   b$observe(b$suggest(3)$id, c(1, 3, 2))
   expect_identical(from_json(as_json(b))$history(), b$history())
-  path <- withr::local_tempfile(fileext = ".journal")
+  path <- tempfile(fileext = ".journal")
   kept <- auto_bandit(yields, n_initial = 2, journal = path)
   kept$add(yields[3, ], reward = 2)
   kept$add_arms(data.frame(ligand = "dppf", base = "Na", dry = TRUE, temp = 100))

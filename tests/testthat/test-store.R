@@ -65,7 +65,7 @@ test_that("every event of every domain, context and outcome reaches a replica th
 
 test_that("a batch that begins with the initial design and ends with the policy is stored as it was made", {
   for (domain in list(matrix(1:9 / 9), list(x = c(0, 1)), data.frame(oil = c("a", "a", "b"), x = c(1, 2, 1)))) {
-    path <- withr::local_tempfile(fileext = ".sqlite")
+    path <- tempfile(fileext = ".sqlite")
     b <- auto_bandit(domain, n_initial = 2, store = bandit_store(path, "batch"))
     expect_silent(b$suggest(4))
     expect_identical(open_bandit(bandit_store(path, "batch"))$history(), b$history())
