@@ -3,7 +3,7 @@
 # selected and recomputes the rest: exploration, segments, multipliers, what the mean and the variance
 # knew at some rounds, and the posterior at the end, refitted from scratch.
 #
-# The tests are in test-combinations-*.R. GPBANDITS_TEST_LEVEL=2 walks the whole table (some two hours of a
+# The tests are in test-bandit-combinations-*.R. GPBANDITS_TEST_LEVEL=2 walks the whole table (some two hours of a
 # processor); otherwise each test takes a part that is spread over it.
 
 rounds <- 30
