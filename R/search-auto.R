@@ -25,8 +25,8 @@
 #'   [earlier-experiments].
 #' @param ... further arguments of [gp_bandit()].
 #' @param n_initial number of points of the initial design, an integer >= 0; each row of `data` replaces one. `NULL`:
-#'   `max(4, 5 * inputs)`, or `2 * inputs` from 15 inputs on. With `transfer` 3, and more if earlier
-#'   campaigns explain little.
+#'   3 in a space of arms, levels, integers or steps only, otherwise `max(4, 5 * inputs)`, or `2 * inputs` from 15 inputs
+#'   on. With `transfer` 3, and more if earlier campaigns explain little.
 #' @param initial_design points to be suggested first, in the form of `domain`'s inputs, instead of a drawn design.
 #'   `NULL`, the default: `n_initial` points are drawn.
 #' @param prior_optimum a prior over the location of the optimum: [prior_normal()], or a function that returns log

@@ -35,7 +35,8 @@ has_many_inputs <- function(domain) length(domain$names) >= many_inputs
 # The number of initial points, if nothing limits it.
 default_design <- function(domain) {
   inputs <- length(domain$names)
-  if (has_many_inputs(domain)) 2 * inputs else max(4, 5 * inputs)
+  # (Tables of real experiments: bench/results/experiments.md.)
+  if (is_discrete(domain)) 3 else if (has_many_inputs(domain)) 2 * inputs else max(4, 5 * inputs)
 }
 
 # Chosen by bench/variants.R in up to 10 inputs, for one objective. (With contexts the best reward so far may belong to

@@ -220,9 +220,10 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' This page describes how [maximize_bandit()] and [minimize_bandit()] start, treat failed evaluations, and stop.
 #'
 #' @section Initial design:
-#' By default the design has `max(4, 5 * inputs)` points, or `2 * inputs` from 15 inputs on. Each worker after the first
-#' adds one. At most half of the evaluations are used, but always one for each worker. With `transfer` the design has 3
-#' points, and more if earlier campaigns explain little.
+#' By default the design has 3 points in a space of arms, levels, integers or steps only, where more of them delayed
+#' success in tables of real experiments. Otherwise it has `max(4, 5 * inputs)` points, or `2 * inputs` from 15 inputs
+#' on. Each worker after the first adds one. At most half of the evaluations are used, but always one for each worker.
+#' With `transfer` the design has 3 points, and more if earlier campaigns explain little.
 #' @section Earlier experiments:
 #' `data` may be a spreadsheet, see [earlier-experiments]. Rows outside the search space are used for fitting. They are
 #' never suggested or recommended.
