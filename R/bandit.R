@@ -170,9 +170,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   counts as a round, and has the action `"given"`. Without `reward` it is pending: somebody else is evaluating it.
 #'   Results may be from outside the space, see [earlier-experiments].
 #' * `$amend()` replaces an observed reward, or all replicates of one `id`: `$amend(7, c(60, 62, 61))`.
-#' * Arguments of `$observe()`, `$add()` and `$amend()`, one value or one each: `sd` is the error bar of these rewards if
-#'   it is not the bandit's noise, and `noise_var` its square. `size` is the number of readings of which a reward is the
-#'   mean; `sd` and `noise_var` are then those of one reading. `note` is text that `$history()` returns.
+#' * Arguments of `$observe()`, `$add()` and `$amend()`, one value or one each: `sd` is the error bar if it is not
+#'   the bandit's noise, and `noise_var` its square. `size` is the number of readings of which a reward is the
+#'   mean; `sd` and `noise_var` are then those of one reading. `$history()` returns a `note`.
 #' * `$withdraw()` and `$fail()` end pending queries that will have no reward. The queries keep their ids, and are
 #'   otherwise as if they had not been made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one
 #'   string that is stored with them. With several outcomes, `outcome` names those to end. `$observe()` still accepts a

@@ -84,8 +84,8 @@ NULL
 #'
 #' `search_space()` makes a search space of reals, integers, factors and logicals, as for hyperparameter tuning.
 #' Inputs may be conditional (exist only under a condition), and known constraints may relate them. A search space is a
-#' domain like any other, for [gp_bandit()], [maximize_bandit()] and [bandit_problem()]. Suggestions, designs and given
-#' points all lie in it. For the inputs of the kernel and the search methods see [search-space-details].
+#' domain like any other, for [gp_bandit()], [maximize_bandit()] and [bandit_problem()]. For the inputs of the
+#' kernel and the search methods see [search-space-details].
 #'
 #' @section Points: A set of points is a data.frame, one point may be a named list. Columns have their types:
 #'   * integer for `param_integer()`, logical for `param_logical()`;
@@ -131,8 +131,8 @@ NULL
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
 #' @param ordered a flag: are the levels ordered? Then the kernel uses their ranks. `FALSE` by default.
 #' @param features a data.frame of numbers that describe the levels: a row for each, in the levels' order, by row names
-#'   or by a column of text, as in `read.csv("ligands.csv")` (further rows are left out). The default kernel is then
-#'   [kernel_categorical()] with these `features`. `NULL` (default): none.
+#'   or by a column of text, as in `read.csv("ligands.csv")`. The default kernel is then [kernel_categorical()] with
+#'   them. `NULL` (default): none.
 #' @param when the condition under which the input exists: a one-sided formula. `NULL` (default): always.
 #' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
 #' @section Errors: These are errors:
