@@ -291,7 +291,6 @@ async_optimizer <- function() {
         design <- if (missing > 0) instance_points(reported$bandit, missing, self$param_set$values$fixed)
         found <- bbotk::optimize_async_default(inst, self, if (!is.null(design)) data.table::as.data.table(design))
         record_archive(reported, as.data.frame(inst$archive$data), domain, inst)
-    if (is_exhausted(as.environment(reported$bandit))) break
         self$bandit <- reported$bandit
         found
       }
@@ -320,6 +319,7 @@ work_on_instance <- function(inst, settings) {
   reported <- archive_reader(domain, settings, inst)
   while (!inst$is_terminated) {
     record_archive(reported, as.data.frame(inst$archive$data), domain, inst)
+    if (is_exhausted(as.environment(reported$bandit))) break
     asked <- reported$bandit$suggest(fixed = settings$fixed)
     # The evaluation is later read from the archive, like those of the other workers.
     reported$bandit$withdraw(asked$id)

@@ -170,6 +170,7 @@ as_kernel_points <- function(bandit, frame, context) {
 }
 
 #' @rdname input_importance
+#' @param type `"importance"`, the only type of chart.
 #' @param ... for methods; not used.
 #' @export
 print.bandit_importance <- function(x, ...) {

@@ -92,7 +92,7 @@ test_that("columns without information are left out, with a message; invalid fea
 })
 
 test_that("a table of descriptors from a file is matched by its column of names, and many columns are reduced", {
-  path <- withr::local_tempfile(fileext = ".csv")
+  path <- tempfile(fileext = ".csv")
   write.csv(data.frame(ligand = c("d", "b", "a", "c"), cone = c(9, 3, 1, 4), pka = c(0, 0, 2, 1)), path, row.names = FALSE)
   phi <- read.csv(path)
   p <- param_factor(c("a", "b", "c"), features = phi)
