@@ -64,7 +64,7 @@ warn_infeasible <- function(found, wanted) {
                  ". This is the most probable one (", format(found, digits = 3), ").")
 }
 
-# The evaluated point with the largest mean of the objective among those where the limits hold with probability
+# The evaluated point with the largest worth of the objective among those where the limits hold with probability
 # `feasible`; NULL if there is none, or if `found` is surely better and surely feasible.
 evaluated_under_limits <- function(bandit, found, contexts, feasible) {
   config <- current_config(bandit)
@@ -77,7 +77,7 @@ evaluated_under_limits <- function(bandit, found, contexts, feasible) {
   if (!any(allowed)) return(NULL)
   side <- objective_signs(config)
   columns <- paste0(objectives(config), c("_mean", "_sd"))
-  value <- ifelse(allowed, side * worth_of_evaluated(config, points, objectives(config), at[[columns[1]]]), -Inf)
+  value <- ifelse(allowed, side * worth_of_evaluated(bandit, points), -Inf)
   best <- which.max(value)
   if (!length(yes_no)) {
     there <- outcomes_at(bandit, points_found(config, found), NULL)
@@ -92,17 +92,20 @@ evaluated_under_limits <- function(bandit, found, contexts, feasible) {
     by_values = length(yes_no) > 0)
 }
 
-# Between the means of an outcome at evaluated points and the values observed there, as in Bandit::worth_of_evaluated().
-worth_of_evaluated <- function(config, points, name, mean) {
-  one <- outcome_config(config, match(name, outcome_names(config)))
-  if (!is_noise_fitted(one)) return(mean)
-  group <- match_frames(points$frame, points$frame)
-  value <- points$values[, name]
-  there <- stats::ave(value, group)
-  structure <- if (expected_noise(one) <= negligible_noise) 1
-               else if (!anyDuplicated(group)) 0.5
-               else as.numeric(max(abs(value - there)) <= 1e-9 * stats::sd(value))
-  (1 - structure) * mean + structure * there
+# The worth of the objectives at evaluated points, in the user's units, a column each. If the noise is fitted, it is
+# that of Bandit::worth_of_evaluated() in the core, otherwise the mean.
+worth_of_evaluated <- function(bandit, points) {
+  config <- current_config(bandit)
+  scaled <- scaled_outcomes_at(bandit, points$points, NULL)
+  worth <- vapply(match(objectives(config), outcome_names(config)), function(k) {
+    one <- outcome_config(config, k)
+    value <- scaled$mean[, k]
+    if (is_noise_fitted(one)) {
+      value <- core(cpp_bandit_worth(bandit$handle, points$ids, k, expected_noise(one) <= negligible_noise))
+    }
+    in_user_units(data.frame(mean = value, sd = scaled$sd[, k]), one)$mean
+  }, numeric(length(points$ids)))
+  matrix(worth, length(points$ids))
 }
 
 # The sd by which a point must be better to be surely better.
@@ -119,7 +122,7 @@ evaluated_outcomes <- function(bandit) {
     known <- core(cpp_bandit_known(bandit$handle, k))
     known$value[match(ids, known$id)]
   }, numeric(length(ids)))
-  list(points = subset_points(points, inside), frame = query_frame(bandit, ids)[-1],
+  list(ids = ids, points = subset_points(points, inside), frame = query_frame(bandit, ids)[-1],
        values = matrix(values, length(ids), outcome_count(config), dimnames = list(NULL, outcome_names(config))))
 }
 
@@ -146,7 +149,7 @@ feasible_by_values <- function(bandit, points, yes_no, feasible) {
   ifelse(holds, feasibility(config, scaled_outcomes_at(bandit, points$points, NULL)), 0)
 }
 
-# The point of the front with the largest weighted sum of the objectives' means.
+# The point of the front with the largest weighted sum of the objectives.
 best_of_front <- function(bandit, context, feasible, weights) {
   wanted <- objectives(bandit$config)
   allowed <- paste("a number >= 0 for each objective:", paste(wanted, collapse = ", "))
@@ -156,7 +159,7 @@ best_of_front <- function(bandit, context, feasible, weights) {
   if (!is.null(names(weights))) weights <- weights[wanted]
   front <- bandit_front(bandit, context, feasible)
   if (nrow(front) == 0) return(front)
-  best <- front[which.max(as.matrix(front[paste0(wanted, "_mean")]) %*% (weights * objective_signs(bandit$config))), ]
+  best <- front[which.max(objective_values(bandit, front) %*% weights), ]
   row.names(best) <- NULL
   best
 }
@@ -178,7 +181,7 @@ front_candidates <- function(bandit, contexts) {
   list(arm = c(spread$arm, own$arm), inputs = rbind(unname(spread$inputs), unname(own$inputs)))
 }
 
-# The candidates that no other candidate dominates, by the posterior means of all objectives.
+# The candidates that no other candidate dominates, by the values of all objectives.
 bandit_front <- function(bandit, context, feasible = 0.5, ...) {
   check_dots_empty(..., allowed = c("context", "feasible"))
   rebuild(bandit)
@@ -212,23 +215,29 @@ front_now <- function(bandit, context, feasible) {
   played <- evaluated_outcomes(bandit)
   frame$evaluated <- !is.na(match_frames(frame[names(played$frame)], played$frame))
   frame <- frame[frame$feasible >= feasible & !is.na(frame$feasible), ]
-  if (prefers_evaluated(config)) frame <- frame[frame$evaluated | is_surely_new(frame, config), ]
-  frame <- frame[is_nondominated(objective_values(frame, config)), ]
+  value <- objective_values(bandit, frame, played)
+  kept <- if (prefers_evaluated(config)) frame$evaluated | is_surely_new(frame, value, config) else TRUE
+  frame <- frame[kept, ][is_nondominated(value[kept, , drop = FALSE]), ]
   frame <- frame[order(frame[[paste0(wanted[1], "_mean")]]), ]
   row.names(frame) <- NULL
   frame
 }
 
-# The means of the objectives, larger is better, less a number of sd.
-objective_values <- function(frame, config, less = 0) {
-  of <- function(what) as.matrix(frame[paste0(objectives(config), what)])
-  of("_mean") * rep(objective_signs(config), each = nrow(frame)) - if (less > 0) less * of("_sd") else 0
+# The objectives at points, larger is better: their means, and at evaluated points their worth.
+objective_values <- function(bandit, frame, played = evaluated_outcomes(bandit)) {
+  config <- bandit$config
+  values <- unname(as.matrix(frame[paste0(objectives(config), "_mean")]))
+  if (prefers_evaluated(config) && length(played$ids)) {
+    at <- match_frames(frame[names(played$frame)], played$frame)
+    values[!is.na(at), ] <- worth_of_evaluated(bandit, played)[at[!is.na(at)], ]
+  }
+  values * rep(objective_signs(config), each = nrow(frame))
 }
 
 # Is each point surely better than every evaluated one in some objective?
-is_surely_new <- function(frame, config) {
-  lower <- objective_values(frame, config, less = surely)
-  known <- t(objective_values(frame[frame$evaluated, ], config))
+is_surely_new <- function(frame, value, config) {
+  lower <- value - surely * as.matrix(frame[paste0(objectives(config), "_sd")])
+  known <- t(value[frame$evaluated, , drop = FALSE])
   vapply(seq_len(nrow(frame)), function(i) isTRUE(all(colSums(known >= lower[i, ]) < nrow(known))), NA)
 }
 

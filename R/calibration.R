@@ -11,8 +11,8 @@
 #' * `sd`: the standard deviation of that expected reward. The interval of `mean` plus or minus 2 `sd` covers about
 #'   95%. It is not the spread of measurements, nor a standard error of replicates.
 #' * `value`, `sd` of [maximize_bandit()], and `$best()`: the same at the [recommended point][recommended-point], where
-#'   `sd` of [maximize_bandit()] includes a tenth of the fitted noise variance. The best measurement, `observed`, is
-#'   usually better than a repetition of it.
+#'   `sd` of [maximize_bandit()] includes a part for structure that was fitted as noise. The best measurement,
+#'   `observed`, is usually better than a repetition of it.
 #' * `feasible` of [outcomes]: the probability that the expected outcomes satisfy all limits. It is not the proportion
 #'   of measurements that satisfy them.
 #' * `total` of [input_importance()]: the proportion of the variance of the posterior mean that involves an input. It

@@ -20,7 +20,7 @@ new_maximum_of_rewards <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
   seen <- best_row(rewards_inside(history, bandit$config$domain), bandit$config)
   best <- if (length(seen)) bandit$best()
-  model_state <- if (!is.null(best)) with_structure(model_state_of_best(bandit, best), bandit, ...)
+  model_state <- if (!is.null(best)) with_structure(model_state_of_best(bandit, best), bandit, best, ...)
   named <- function(frame) {
     names(frame)[names(frame) == "reward"] <- outcome_names(bandit$config)
     frame
@@ -33,17 +33,26 @@ new_maximum_of_rewards <- function(history, bandit, ...) {
 }
 
 # A fit treats structure of the objective that is finer than its models as noise. If several models are averaged, this
-# part of the fitted noise variance is added to the variance of the reported value (`bench/promise_causes.R`).
+# part of the fitted noise variance is added to the variance of the reported value (`bench/promise_causes.R`), and the
+# squared difference between the mean and the worth of the point.
 structure_in_noise <- 0.1
 
-with_structure <- function(model_state, bandit, certificate = NULL, ...) {
+with_structure <- function(model_state, bandit, best, certificate = NULL, ...) {
   bandit <- frame_of(bandit)
   config <- current_config(bandit)
   if (!is_noise_fitted(bandit$config) || !is.null(certificate) || is.null(config$models)) return(model_state)
   noise_var <- noise_in_user_units(config, as.double(model_state$mean))
-  widened <- sqrt(model_state$sd^2 + structure_in_noise * noise_var)
+  excess <- if (is_noise_doubtful(config)) worth_of_point(bandit, best) - model_state$mean else 0
+  widened <- sqrt(model_state$sd^2 + structure_in_noise * noise_var + excess^2)
   if (is.finite(widened)) model_state$sd <- widened
   model_state
+}
+
+# The worth of the point of a row of `$best()` with one outcome. Points that were not evaluated have their mean.
+worth_of_point <- function(bandit, best) {
+  known <- evaluated_outcomes(bandit)
+  at <- match_frames(best[bandit$config$domain$names], known$frame)
+  if (is.na(at)) model_state_of_best(bandit, best)$mean else worth_of_evaluated(bandit, known)[at, ]
 }
 
 #' Methods for the result of a Bayesian optimisation

@@ -338,6 +338,16 @@ Rcpp::NumericVector cpp_bandit_left(SEXP handle, const Rcpp::List& contexts) {
   return out;
 }
 
+// The worth of the points of queries in which an outcome is known, in the model's units. `exact`: it has almost no noise.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericVector cpp_bandit_worth(SEXP handle, const std::vector<int>& ids, int outcome, bool exact) {
+  BanditHandle bandit(handle);
+  for (const int id : ids) {
+    if (!bandit->state().is_known(bandit->state().query(id), outcome - 1)) gpb::throw_invalid("an unknown outcome");
+  }
+  return Rcpp::wrap(bandit->worth_of_evaluated(std::vector<Index>(ids.begin(), ids.end()), outcome - 1, exact));
+}
+
 // [[Rcpp::export(rng = false)]]
 bool cpp_bandit_shows_noise(SEXP handle) {
   BanditHandle bandit(handle);

@@ -200,6 +200,20 @@ test_that("if the noise is fitted, a point counts by its mean and, unless repeat
   }
 })
 
+test_that("a recommended point was evaluated, and its mean is no less than that of the best reward", {
+  for (noise in c(0, 0.3)) for (reported in list(NULL, 0.5)) {
+    set.seed(13)
+    x <- runif(14)
+    data <- data.frame(x = x, reward = sin(7 * x) + 0.2 * sin(1e4 * x) + rnorm(14, sd = noise))
+    data$noise_var <- reported
+    b <- auto_bandit(list(x = c(0, 1)), data)
+    b$suggest()
+    best <- b$best()
+    expect_true(best$x %in% x)
+    expect_gte(best$mean, b$posterior(data.frame(x = x[which.max(data$reward)]))$mean)
+  }
+})
+
 test_that("rewards that differ at one point show that the noise is real; equal ones, that it is not", {
   x <- list(u = c(0, 1), v = c(0, 1))
   set.seed(13)

@@ -476,35 +476,25 @@ Point Bandit::recommend(const Context& context, double feasible) {
 // (A reward may have been reported with a separate noise variance.)
 bool Bandit::is_exact(Index id) const { return model_state_.exact && has_shared_noise(id); }
 
-bool Bandit::has_shared_noise(Index id) const {
+bool Bandit::has_shared_noise(Index id, Index outcome) const {
   const Query& q = state_.query(id);
-  return first().weight(q.reward, state_.known_reported(q), q.point) > 0.5;
+  const OutcomeModel& model = outcome_models_[static_cast<std::size_t>(outcome)];
+  return model.weight(q.cell(outcome).reward, state_.known_reported(q, outcome), q.point) > 0.5;
 }
 
 // The known reward in the model's units.
-double Bandit::value_of(Index id) const {
-  return model_state(0).outputs.value(state_.known_value(state_.query(id)));
+double Bandit::value_of(Index id, Index outcome) const {
+  return model_state(outcome).outputs.value(state_.known_value(state_.query(id), outcome));
 }
 
-// An evaluated point. Null if f at `found` is surely larger, that is if mean - kBelow * sd there exceeds the best value
-// of an evaluated point. These values are rewards if there is almost no noise, else see worth_of_evaluated().
+// An evaluated point. Null if f at `found` is surely larger, that is if mean - kBelow * sd there exceeds the largest
+// worth of an evaluated point.
 const Point* Bandit::surely_as_good(const Point& found) const {
   if (!model_state_.exact && !model_state_.noise_fitted) return nullptr;
-  std::vector<Index> ids;
-  for (const Index id : rewarded(Context())) {
-    if (has_shared_noise(id)) ids.push_back(id);
-  }
+  const std::vector<Index> ids = rewarded(Context());
   if (ids.empty()) return nullptr;
-  VectorXd worth(static_cast<Index>(ids.size()));
-  if (model_state_.exact) {
-    for (Index i = 0; i < worth.size(); ++i) worth[i] = value_of(ids[static_cast<std::size_t>(i)]);
-  } else {
-    worth = worth_of_evaluated(ids);
-  }
-  Index best = 0;
-  for (Index i = 1; i < worth.size(); ++i) {
-    if (worth[i] > worth[best]) best = i;
-  }
+  const VectorXd worth = worth_of_evaluated(ids, 0, model_state_.exact);
+  const Index best = first_best(worth.data(), worth.size(), 0.0);
   const Point* point = &state_.query(ids[static_cast<std::size_t>(best)]).point;
   if (model_state_.exact && model_state_.noiseless) return point;
   double mean, sd;
@@ -512,40 +502,26 @@ const Point* Bandit::surely_as_good(const Point& found) const {
   return mean - kBelow * sd > worth[best] ? nullptr : point;
 }
 
-// The expected values of evaluated points: between the posterior mean and the mean of the rewards there. The fitted
-// noise is real if rewards at one point differ: then it is the posterior mean. If they are equal, the noise is
-// structure of f that the model cannot represent, and the rewards count. If there are none, both are as likely.
-VectorXd Bandit::worth_of_evaluated(const std::vector<Index>& ids) const {
-  std::map<std::vector<double>, Index> groups;
-  std::vector<Index> group;
+// The expected values of evaluated points: between the posterior mean and the reward. The fitted noise is real if
+// rewards at one point differ: then it is the posterior mean. If they are equal, the noise is structure of f that the
+// model cannot represent, and the rewards count. If there are none, both are as likely. Almost no noise (`exact`) is
+// none. A reward that was reported with more noise than the others counts by the posterior mean.
+VectorXd Bandit::worth_of_evaluated(const std::vector<Index>& ids, Index outcome, bool exact) const {
+  const OutcomeModel& model = outcome_models_[static_cast<std::size_t>(outcome)];
+  const Repeats seen = exact ? Repeats::equal : repeats(outcome);
+  const double structure = seen == Repeats::none ? 0.5 : seen == Repeats::equal ? 1.0 : 0.0;
   std::vector<const Point*> points;
   std::vector<Index> slots;
   for (const Index id : ids) {
-    const Point& point = state_.query(id).point;
-    std::vector<double> key(point.x.data(), point.x.data() + point.x.size());
-    key.push_back(static_cast<double>(point.arm));
-    group.push_back(groups.emplace(std::move(key), static_cast<Index>(groups.size())).first->second);
-    points.push_back(&point);
-    slots.push_back(first().known().slot(id));
+    points.push_back(&state_.query(id).point);
+    slots.push_back(model.known().slot(id));
   }
-  const auto count = static_cast<Index>(groups.size()), n = static_cast<Index>(ids.size());
-  VectorXd sum = VectorXd::Zero(count), size = VectorXd::Zero(count), value(n);
-  for (Index i = 0; i < n; ++i) {
-    const Index g = group[static_cast<std::size_t>(i)];
-    value[i] = value_of(ids[static_cast<std::size_t>(i)]);
-    sum[g] += value[i];
-    size[g] += 1.0;
-  }
-  double largest = 0.0;
-  for (Index i = 0; i < n; ++i) {
-    const Index g = group[static_cast<std::size_t>(i)];
-    largest = std::max(largest, std::abs(value[i] - sum[g] / size[g]));
-  }
-  const double structure = count == n ? 0.5 : largest <= kTie * space().prior_scale() ? 1.0 : 0.0;
-  VectorXd worth = (1.0 - structure) * mean().means_at(points, slots);
-  for (Index i = 0; i < n; ++i) {
-    const Index g = group[static_cast<std::size_t>(i)];
-    worth[i] += structure * sum[g] / size[g];
+  VectorXd worth = model.mean().means_at(points, slots);
+  for (Index i = 0; i < worth.size(); ++i) {
+    const Index id = ids[static_cast<std::size_t>(i)];
+    if (structure > 0.0 && has_shared_noise(id, outcome)) {
+      worth[i] = (1.0 - structure) * worth[i] + structure * value_of(id, outcome);
+    }
   }
   return worth;
 }
@@ -785,20 +761,28 @@ VectorXd Bandit::sides_of(const Points& candidates) const {
 }
 
 bool Bandit::has_shown_noise() const {
-  if (shown_noise_) return true;
-  for (Index outcome = 0; outcome < state_.outcomes(); ++outcome) {
-    std::map<std::vector<double>, double> first;
-    for (Index id = state_.first_known() + 1; id <= state_.rounds(); ++id) {
-      const Query& q = state_.query(id);
-      const Cell& cell = q.cell(outcome);
-      if (cell.status != Status::known) continue;
-      if (cell.reported->spread > 0.0) return shown_noise_ = true;
-      const VectorXd x = space().inputs(q.point);
-      const double earlier = first.emplace(std::vector<double>(x.data(), x.data() + x.size()), cell.reward).first->second;
-      if (!(std::abs(cell.reward - earlier) <= kSameReward * std::abs(earlier))) return shown_noise_ = true;
-    }
+  for (Index outcome = 0; outcome < state_.outcomes() && !shown_noise_; ++outcome) {
+    shown_noise_ = repeats(outcome) == Repeats::different;
   }
-  return false;
+  return shown_noise_;
+}
+
+Bandit::Repeats Bandit::repeats(Index outcome) const {
+  Repeats seen = Repeats::none;
+  std::map<std::vector<double>, double> first;
+  for (Index id = state_.first_known() + 1; id <= state_.rounds(); ++id) {
+    const Query& q = state_.query(id);
+    const Cell& cell = q.cell(outcome);
+    if (cell.status != Status::known) continue;
+    if (cell.reported->spread > 0.0) return Repeats::different;
+    const VectorXd x = space().inputs(q.point);
+    const auto at = first.emplace(std::vector<double>(x.data(), x.data() + x.size()), cell.reward);
+    if (at.second) continue;
+    const double earlier = at.first->second;
+    if (!(std::abs(cell.reward - earlier) <= kSameReward * std::abs(earlier))) return Repeats::different;
+    seen = Repeats::equal;
+  }
+  return seen;
 }
 
 double Bandit::points_left(const Context& context) {

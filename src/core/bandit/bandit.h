@@ -64,6 +64,8 @@ class Bandit final : private PointFacts {
   double points_left(const Context& context);
   // Has a point two different rewards, or one that is the mean of different measurements?
   bool has_shown_noise() const;
+  // The expected values of queries' points given the rewards observed there, in the outcome's model.
+  VectorXd worth_of_evaluated(const std::vector<Index>& ids, Index outcome, bool exact) const;
   // Adds the query; returns its id (1-based).
   Index commit(Query query);
   // Plays a point of a design that was chosen in advance.
@@ -190,10 +192,13 @@ class Bandit final : private PointFacts {
   // The inputs of queries; if inputs are fixed, of the points with these inputs replaced.
   Points inputs_of(const std::vector<Index>& ids, const Context& context) const;
   bool is_exact(Index id) const;
-  bool has_shared_noise(Index id) const;
-  double value_of(Index id) const;
+  bool has_shared_noise(Index id, Index outcome = 0) const;
+  double value_of(Index id, Index outcome = 0) const;
   const Point* surely_as_good(const Point& found) const;
-  VectorXd worth_of_evaluated(const std::vector<Index>& ids) const;
+  // What rewards at points that were measured several times have shown. (The mean of different measurements counts as
+  // different ones.)
+  enum class Repeats { none, equal, different };
+  Repeats repeats(Index outcome) const;
   Point settled_among(const Point& found, const Context& context) const;
   double incumbent(const Context& context) const;
   double incumbent_of_slice(const Context& context) const;
