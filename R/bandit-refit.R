@@ -627,7 +627,7 @@ is_unfitted <- function(bandit) {
 
 awaits_first_fit <- function(bandit) {
   config <- bandit$config
-  !is.null(config$refit) && !is.null(config$outputs) && is.null(config$models) && !trait(config$policy, "scripted") &&
+  !is.null(config$refit) && (!is.null(config$outputs) || isTRUE(config$fresh)) && is.null(config$models) && !trait(config$policy, "scripted") &&
     is.na(last_refit(bandit))
 }
 

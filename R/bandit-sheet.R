@@ -4,13 +4,13 @@
 # `noise_var`, `size` and `spread` (see check_measurements()), `contexts` (a matrix), and `further`, a data.frame of the
 # other columns. `unknown`: may experiments still be running? `reward`: the name of its column.
 check_experiments <- function(data, domain, arg = "data", unknown = FALSE, contexts = character(), outcomes = NULL,
-                              reward = NULL) {
+                              reward = NULL, rewards = NULL) {
   if (length(outcomes) > 1) {
     return(check_experiments_of_several(data, domain, arg, unknown, contexts, names(outcomes)))
   }
   none <- list(x = user_inputs(domain, no_points(domain)), reward = numeric(), failed = logical())
   if (is.null(data)) return(none)
-  sheet <- read_sheet(data, domain, contexts, or_else(names(outcomes), or_else(reward, "reward")), arg)
+  sheet <- read_sheet(data, domain, contexts, or_else(names(outcomes), or_else(reward, "reward")), arg, rewards)
   reward <- sheet$values[, 1]
   failed <- sheet$nan[, 1] | sheet$status %in% "failed" | is.na(reward) & !sheet$status %in% c(NA, "observed", "pending")
   gone <- is.na(reward) & !failed & if (unknown) FALSE else sheet$status %in% "pending"
@@ -23,7 +23,8 @@ check_experiments <- function(data, domain, arg = "data", unknown = FALSE, conte
   }
   if (length(kept) == 0) return(none)
   reward[failed] <- NA
-  beside <- lapply(measurements_of_sheet(sheet, colnames(sheet$values), "", arg), `[`, kept)
+  beside <- lapply(measurements_of_sheet(sheet, colnames(sheet$values), "", arg, rewards), `[`, kept)
+  check_responses_of_sheet(sheet, reward[kept], beside$size, rewards, sheet$rows[kept], arg)
   c(points_of_sheet(sheet, domain, contexts, kept, arg), list(reward = reward[kept], failed = failed[kept]), beside)
 }
 
@@ -100,7 +101,7 @@ with_whole_shares <- function(domain, x, arg) {
 # Reads a table: `frame` (the columns of inputs and contexts), `values` (a matrix with a column per outcome), `nan` (where
 # these are NaN), `status` (NA if there is none), `ours` (the package's other columns), `further` (all others), `rows`
 # (their numbers in `data`), `withdrawn`, `is_history`.
-read_sheet <- function(data, domain, contexts, names, arg) {
+read_sheet <- function(data, domain, contexts, names, arg, rewards = NULL) {
   inputs <- c(domain$names, contexts)
   given <- c(names_in_domain(domain), contexts)
   allowed <- sprintf("a data.frame with columns %s", paste(c(inputs, names), collapse = ", "))
@@ -112,7 +113,9 @@ read_sheet <- function(data, domain, contexts, names, arg) {
   data <- data[rows, , drop = FALSE]
   for (name in inputs) data[[name]] <- input_of_sheet(data[[name]], name, domain, rows, arg)
   values <- matrix(NA_real_, nrow(data), length(names), dimnames = list(NULL, names))
-  for (name in intersect(names, names(data))) values[, name] <- outcome_of_sheet(data[[name]], name, rows, arg)
+  for (name in intersect(names, names(data))) {
+    values[, name] <- outcome_of_sheet(response_of_sheet(data[[name]], rewards), name, rows, arg)
+  }
   ours <- own_columns(data, c(given, names))
   status <- status_of_sheet(ours)
   nan <- is.nan(values)
@@ -221,6 +224,31 @@ input_of_sheet <- function(column, name, domain, rows, arg) {
   column
 }
 
+# Names of levels as numbers; yes and no, or true and false, as 1 and 0.
+response_of_sheet <- function(column, rewards) {
+  if (is.null(rewards)) return(column)
+  if (is.logical(column) && !is.object(column)) return(as.double(column))
+  if (!is_textual(column)) return(column)
+  text <- trimws(as.character(column))
+  words <- or_else(rewards$levels, c("no", "yes", "false", "true"))
+  at <- match(if (is.null(rewards$levels)) tolower(text) else text, words)
+  number <- if (is.null(rewards$levels)) (at - 1) %% 2 else at
+  if (rewards$kind == "counts") number <- NA
+  ifelse(is.na(number), text, number)
+}
+
+# Rewards that are impossible for their response type.
+check_responses_of_sheet <- function(sheet, reward, size, rewards, rows, arg) {
+  if (is.null(rewards)) return(invisible())
+  size <- replace(or_else(size, rep(1, length(reward))), is.na(size), 1)
+  for (k in which(!is.na(reward))) {
+    catch_error(trait(rewards, "outcome")(reward[k], size[k]), function(e) {
+      stop_cell(arg, reward[k], rows[k], colnames(sheet$values),
+                paste("results for", sub(" \\(.*", "", trait(rewards, "title"))), try = "without")
+    })
+  }
+}
+
 outcome_of_sheet <- function(column, name, rows, arg) {
   remedy <- "an empty cell if there is no result yet, or a column `status` with \"failed\""
   if (is_textual(column)) column <- numbers_of_text(column, name, rows, arg, "numbers", remedy)
@@ -261,7 +289,7 @@ without_contradicted <- function(values, status, rows, arg) {
 most_readings <- 10000
 
 # Noise variances, numbers and spreads of readings, if there are any.
-measurements_of_sheet <- function(sheet, name, prefix, arg) {
+measurements_of_sheet <- function(sheet, name, prefix, arg, rewards = NULL) {
   of <- function(what, ...) {
     column <- sheet$ours[[paste0(prefix, what)]]
     if (is.null(column)) return(NULL)
@@ -273,6 +301,10 @@ measurements_of_sheet <- function(sheet, name, prefix, arg) {
   noise_var <- of("noise_var", lower = 0, open_lower = TRUE, upper = largest_number)
   # (In a history, `sd` is that of a prediction.)
   sd <- if (nzchar(prefix) || !sheet$is_history) of("sd", lower = 0, open_lower = TRUE, upper = sqrt(largest_number))
+  if (!is.null(rewards)) {
+    size <- of("size", lower = 0, open_lower = TRUE, upper = 1e9)
+    return(if (!is.null(size)) list(size = replace(size, is.na(size), 1)))
+  }
   size <- of("size", lower = 1, upper = most_readings)
   spread <- of("spread", lower = 0, upper = largest_number)
   if (!is.null(sd)) {

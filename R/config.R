@@ -99,9 +99,11 @@ share_reported <- function(config) {
   sum(model_weights(config) * each)
 }
 
-output_sign <- function(config) if (identical(config$outputs$direction, "minimize")) -1 else 1
+output_sign <- function(config) if (identical(config$outputs$direction, "minimize") || is_reflected(config)) -1 else 1
 
 is_minimising <- function(config) output_sign(config) < 0
+
+direction_of <- function(config) if (is_minimising(config)) "minimize" else "maximize"
 
 outcome_count <- function(config) max(1L, length(config$outcomes))
 

@@ -2,7 +2,8 @@
 
 #' Non-Gaussian rewards: binary, counts, ordinal, robust
 #'
-#' These response types for `gp_bandit(rewards = )` set the likelihood of the rewards. The function \eqn{f}{f} is then
+#' These response types for `gp_bandit(rewards = )` set the likelihood of the rewards. [auto_bandit()] and
+#' [maximize_bandit()] also choose kernel and prior for the first three. The function \eqn{f}{f} is then
 #' latent: the distribution of a reward depends on its value. Kernel, prior mean and every confidence width (the
 #' multiplier of the posterior standard deviation) are about \eqn{f}{f}.
 #'
@@ -137,7 +138,8 @@ NULL
 #'   standard deviation 1. Rewards with few possible values contain almost no information against ever larger variances.
 #'   The gaps between cuts and \eqn{\tau}{tau} have such priors too (standard deviation 1), and so have the first cut
 #'   (3) and the mean (5). `priors` cannot name these. `rewards_robust()` does not support refits, and none of the rules
-#'   supports `average`. Refits use Laplace's evidence with either `approximation`.
+#'   supports `average`. Refits use Laplace's evidence with either `approximation`. Of more than 400 points they use 400
+#'   (not for comparisons), spread over the order of their first rewards.
 #' @section Engines: All engines work. `"lowrank"` ([gp_bandit()]) certifies mean and standard deviation against the
 #'   Laplace approximation of the dense engine, to `accuracy`, as with Gaussian noise. `"auto"` tries it from 256
 #'   observed points or pairs on, and keeps it if half of that number is enough. The certificate is an original result,

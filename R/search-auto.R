@@ -31,9 +31,9 @@
 #'   `NULL`, the default: `n_initial` points are drawn.
 #' @param prior_optimum a prior over the location of the optimum: [prior_normal()], or a function that returns log
 #'   densities of points. `NULL`, the default: none.
-#' @param failures `"doubt"` (default), `"avoid"` or `"forget"`: how the model uses failed experiments, see
-#'   [bandit-queries]. With `"doubt"` a failure counts as the worst reward so far, with a large noise variance. Its
-#'   `reward` in the history stays `NA`.
+#' @param failures `"doubt"`, `"avoid"` or `"forget"`: how the model uses failed experiments, see [bandit-queries]. With
+#'   `"doubt"` a failure counts as the worst reward so far, with a large noise variance. Its `reward` in the history
+#'   stays `NA`. `NULL`, the default: `"doubt"`, with `rewards` `"forget"`.
 #' @param contexts names, ranges or levels of variables that are given with each request and not chosen, as in
 #'   [gp_bandit()]: `$suggest(context = )`. `NULL`, the default: none. See *Contexts*.
 #' @param control [search_control()], of which `pending` and `trust` have an effect. By default pending points
@@ -43,7 +43,18 @@
 #'   plots and pages. `NULL`, the default: `"reward"`.
 #' @param outcomes,limits objectives and outcome constraints, as in [maximize_bandit()]. `data` has a column for each
 #'   outcome instead of `reward`; with `limits`, in addition to it. `NULL`, the default: a single reward.
+#' @param rewards [rewards_binary()] for yes or no, [rewards_counts()], or [rewards_ordinal()]; a string such as
+#'   `"binary"` is the same. `NULL`, the default: measurements. See *Yes or no, and counts*.
 #' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
+#' @section Yes or no, and counts:
+#' With `rewards = rewards_binary()`, results are 1 or 0, `TRUE` or `FALSE` (in `data` also "yes" or "no"), or
+#' \eqn{k} successes in \eqn{n} trials: `$observe(id, k, size = n)`. For counts, `size` is the exposure. In `data` both
+#' are columns, and the objective of [maximize_bandit()] may return `c(reward = k, size = n)`.
+#'
+#' The kernel, its priors and the prior mean are chosen as for measurements, on the scale of the link. Every refit
+#' estimates them from at most 400 points, and the rewards since the last one must be a sixth of all. Results are
+#' probabilities or expected counts, see [rewards]. A rule for `changes` is possible. Not supported are `outcomes`,
+#' `limits`, `transfer`, `race`, `fidelity`, and of [gp_model()] `transform` and `noise = "none"`.
 #' @section Contexts:
 #' Lengthscales of contexts start at the ranges of the listed contexts, else at those in `data`, else at 1. If the
 #' ranges are unknown in advance, use units in which contexts differ by about 1.
@@ -80,10 +91,15 @@
 #' four
 #' b$observe(data.frame(id = four$id, reward = c(75, 64, 81, 58)))
 #' b$best()
+#'
+#' # Visitors who buy, at prices from 5 to 20:
+#' shop <- auto_bandit(list(price = c(5, 20)), rewards = rewards_binary())
+#' q <- shop$suggest()
+#' shop$observe(q$id, 3, size = 40)
 #' @export
 auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., n_initial = NULL,
                         initial_design = NULL, model = gp_model(), policy = default_policy(outcomes),
-                        failures = c("doubt", "avoid", "forget"), contexts = NULL, outcomes = NULL, limits = NULL,
+                        failures = NULL, contexts = NULL, outcomes = NULL, limits = NULL, rewards = NULL,
                         prior_optimum = NULL, transfer = NULL, control = search_control(), journal = NULL,
                         store = NULL, reward = NULL) {
   check_not_moved(...names())
@@ -93,7 +109,9 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   if (!missing(direction)) check_no_direction_beside(outcomes)
   reward <- check_reward_name(reward, domain, given$names, outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction, reward)
-  known <- check_experiments(data, domain, unknown = TRUE, contexts = given$names, outcomes = outcomes, reward = reward)
+  rewards <- check_searched_rewards(rewards, list(limits = limits, outcomes = outcomes, transfer = transfer))
+  known <- check_experiments(data, domain, unknown = TRUE, contexts = given$names, outcomes = outcomes, reward = reward,
+                             rewards = rewards)
   prior <- prepared_prior_optimum(prior_optimum, domain)
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, 10)
@@ -106,14 +124,15 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   count <- if (is.null(first)) max(0, count - rows) else 0
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, model, policy, control$pending, ...,
-                          failures = check_choice(failures, c("doubt", "avoid", "forget")), contexts = contexts,
-                          outcomes = outcomes, transfer = !is.null(transfer),
+                          failures = failures, contexts = contexts, outcomes = outcomes, rewards = rewards,
+                          transfer = !is.null(transfer),
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
   if (is.null(outcomes)) name_reward(inside, reward)
   check_outside_is_data(inside, known)
   if (!is.null(campaigns)) start_transfer(inside, campaigns)
-  if (count > 0) {
+  # (Rules that play rounds at random count them like points of a design.)
+  if (count > 0 && !explores(inside$config)) {
     first <- design_from_prior(domain, count, prior, transfer_first(inside),
                                known = if (is.null(contexts)) inputs_known(domain, known))
   }

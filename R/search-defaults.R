@@ -225,32 +225,72 @@ check_alone_with_store <- function(store, others) {
   }
 }
 
+# Response types with which a search chooses the model: rewards that are no measurements.
+check_searched_rewards <- function(rewards, given) {
+  if (is.null(rewards)) return(NULL)
+  rewards <- as_part(rewards, "bandit_rewards", "rewards", hint = "rewards_binary(), rewards_counts(), ...")
+  if (is.null(trait(rewards, "outcome")) || trait(rewards, "noise")) {
+    stop_argument("rewards", sprintf("rewards that are %s", trait(rewards, "title")),
+                  "rewards_binary(), rewards_counts(), rewards_ordinal(), or left out",
+                  try = "`gp_bandit()` or its presets, which take others")
+  }
+  given <- names(Filter(Negate(is.null), given))
+  if (length(given)) stop_unused(given[1], "it is not supported with `rewards`")
+  rewards
+}
+
+# (The direction may be an argument of the search or of the rewards.)
+directed_rewards <- function(rewards, direction) {
+  if (direction == "minimize") rewards$direction <- direction
+  rewards
+}
+
+# The latent function of rewards with a likelihood has the default kernel and its priors: a standard deviation of about
+# 1.4 on the scale of the link. Some hundred rewards are enough for its parameters, so that later refits are rare
+# (`bench/decisions.R`).
+latent_model <- function(model, domain, contexts, rewards) {
+  check_class(model, "gp_model", "model", hint = "gp_model()")
+  if (model$noise == "none") stop_unused("noise", "`rewards` have a likelihood, which has the noise")
+  if (!model$transform %in% c("auto", "none")) stop_unused("transform", "`rewards` have a likelihood instead")
+  model[c("noise_var", "noise_prior")] <- list(NULL, NULL)
+  if (identical(model$refit, "auto")) {
+    model$refit <- refit_every(2, mean = if (trait(rewards, "refits_mean")) "fit" else "keep", growth = 0.2)
+  }
+  resolved_model(model, domain, contexts)
+}
+
 # The bandit of maximize_bandit() and auto_bandit().
-scaled_bandit <- function(domain, direction, model, policy, pending, ..., failures = "doubt", outcomes = NULL,
-                          context_sides = NULL, transfer = FALSE) {
+scaled_bandit <- function(domain, direction, model, policy, pending, ..., rewards = NULL, failures = NULL,
+                          outcomes = NULL, context_sides = NULL, transfer = FALSE) {
   if ("outputs" %in% ...names()) {
     stop_unused("outputs", "`direction` and `model = gp_model(transform = )` replace it")
   }
   if ("constraints" %in% ...names()) {
     stop_unused("constraints", "use `limits = ~ impurity <= 2`, or `outcomes`")
   }
-  rewards <- list(...)$rewards
-  if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", "rewards")
-  if (!of_form(list(rewards = rewards), "gaussian")) {
-    stop_argument("rewards", sprintf("rewards that are %s", trait(rewards, "title")),
-                  "left out, or rewards_robust(clip = )", try = "`gp_bandit()` or its presets, which take others")
-  }
+  direction <- check_choice(direction, c("maximize", "minimize"))
   if (is.null(context_sides) && !is.null(list(...)$contexts)) {
     stop_unused("contexts", "an objective has none. Use `auto_bandit()`")
   }
-  model <- with_noise_prior(model, domain, outcomes)
-  if (!is.null(outcomes)) outcomes <- lapply(outcomes, with_own_refit, model, domain, context_sides)
-  model <- resolved_model(model, domain, context_sides, transfer)
-  transform <- if (model$transform == "auto") default_transform(domain, model$refit, context_sides, outcomes)
-               else model$transform
-  outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")), transform)
+  if (is.null(rewards)) {
+    if ("changes" %in% ...names()) {
+      stop_unused("changes", paste("rewards that are measurements are scaled, which is not supported with `changes`.",
+                                   "Use `gp_bandit()`, or `rewards_binary()` or `rewards_counts()` if they apply"))
+    }
+    model <- with_noise_prior(model, domain, outcomes)
+    if (!is.null(outcomes)) outcomes <- lapply(outcomes, with_own_refit, model, domain, context_sides)
+    model <- resolved_model(model, domain, context_sides, transfer)
+    transform <- if (model$transform == "auto") default_transform(domain, model$refit, context_sides, outcomes)
+                 else model$transform
+    outputs <- scale_outputs(direction, transform)
+  } else {
+    rewards <- directed_rewards(rewards, direction)
+    model <- latent_model(model, domain, context_sides, rewards)
+    outputs <- NULL
+  }
   bandit <- gp_bandit(domain, model$kernel, model$noise_var, policy, pending = pending, refit = model$refit,
-                      outputs = outputs, failures = failures, outcomes = outcomes, ...)
+                      outputs = outputs, failures = or_else(failures, if (is.null(rewards)) "doubt" else "forget"),
+                      outcomes = outcomes, rewards = rewards, ...)
   inside <- as.environment(bandit)
   if (trait(inside$config$policy, "scripted")) return(bandit)
   inside$config$fresh <- TRUE

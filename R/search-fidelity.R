@@ -321,7 +321,7 @@ maximum_over_fidelities <- function(search) {
   structure(list(par = if (!is.null(best)) user_point(config$domain, best[config$domain$names]),
                  value = model_state$mean,
                  sd = model_state$sd, observed = if (length(at_target)) history[at_target, ], history = history,
-                 bandit = bandit, centre = 0, scale = 1, direction = config$outputs$direction,
+                 bandit = bandit, centre = 0, scale = 1, direction = direction_of(config),
                  interrupted = search$interrupted,
                  stopped = search$stopped, out_of_time = search$out_of_time, certificate = NULL,
                  hopeless = search$hopeless,

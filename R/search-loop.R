@@ -197,15 +197,21 @@ settle_rewards <- function(search) {
   new <- given[seq_along(given) > length(added)]
   if (length(new)) {
     add_evaluated(bandit, search$history[new, bandit$config$domain$names, drop = FALSE], reward[new],
-                  reported_noise(search, new))
+                  reported_noise(search, new), size = reported_sizes(search)[new])
   }
   # (A search may have been interrupted after its point was added and before the failure was recorded.)
   open <- added[status_of(as.environment(bandit), added) == "pending"]
   if (length(open)) bandit$fail(open)
   asked <- which(search$origin > 0)
   asked <- asked[status_of(as.environment(bandit), search$origin[asked]) == "pending"]
-  observe_evaluated(bandit, search$origin[asked], reward[asked], reported_noise(search, asked))
+  observe_evaluated(bandit, search$origin[asked], reward[asked], reported_noise(search, asked),
+                    reported_sizes(search)[asked])
   amend_settings(search)
+}
+
+# The numbers of trials of rewards with a likelihood; NULL for others.
+reported_sizes <- function(search) {
+  if (!of_form(search$bandit$config, "gaussian")) own_columns(search$history, search$bandit$config$domain$names)$size
 }
 
 # Evaluations that have finished are kept, whatever the reason for the end of the search.

@@ -63,6 +63,8 @@
 #' * `prior_optimum`: a prior over the location of the optimum, [prior_normal()] or a function that returns log
 #'   densities of points. `NULL`, the default: none;
 #' * `reward`: the name of the outcome in `data`, in results and on plots. `NULL`, the default: `"reward"`;
+#' * `rewards`: [rewards_binary()], [rewards_counts()] or [rewards_ordinal()] if `objective` returns yes or no, counts or
+#'   levels, see [auto_bandit()]. It may return `c(reward = 3, size = 40)`. `NULL`, the default: measurements;
 #' * `initial_design`: points to be evaluated first, in the form of `domain`'s inputs. They replace the design of
 #'   `n_initial` points. `NULL`, the default: the design is drawn.
 #'
@@ -114,7 +116,9 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   prior_optimum <- dots$bandit$prior_optimum
   initial_design <- dots$bandit$initial_design
   reward <- dots$bandit[["reward"]]
-  dots$bandit[c("prior_optimum", "initial_design", "reward")] <- NULL
+  rewards <- check_searched_rewards(dots$bandit$rewards, list(limits = limits, outcomes = outcomes, transfer = transfer,
+                                                              race = race, fidelity = fidelity))
+  dots$bandit[c("prior_optimum", "initial_design", "reward", "rewards")] <- NULL
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   timed <- is.finite(time_limit) && is.null(fidelity) && is.null(store)
   if (missing(evaluations)) {
@@ -140,12 +144,13 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   first <- given_design(initial_design, n_initial, domain, settings_within_budget(evaluations, race))
   design <- if (!is.null(first)) user_inputs(domain, first)
             else design_size(n_initial, domain, settings_within_budget(evaluations, race), workers)
-  known <- check_experiments(data, domain, outcomes = outcomes, reward = reward)
+  known <- check_experiments(data, domain, outcomes = outcomes, reward = reward, rewards = rewards)
   prior <- prepared_prior_optimum(prior_optimum, domain)
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
-  asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, transfer = !is.null(transfer))
+  asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, rewards = rewards,
+                transfer = !is.null(transfer))
   if (!is.null(fidelity)) asked[c("contexts", "context_sides")] <- list(cheaper, stats::setNames(1, cheaper))
   bandit <- do.call("scaled_bandit", c(asked, dots$bandit), quote = TRUE)
   if (is.null(outcomes)) name_reward(as.environment(bandit), reward)

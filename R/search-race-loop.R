@@ -277,10 +277,11 @@ full_measurements <- function(history) {
   ifelse(part, NA_real_, history$reward)
 }
 
-# The same for a whole history. NA if a given experiment is outside the search space, because such a point is never
-# recommended.
+# The same for a whole history, of several trials their rate. NA if a given experiment is outside the search space,
+# because such a point is never recommended.
 rewards_inside <- function(history, domain) {
-  ifelse(rows_outside(history, domain), NA_real_, full_measurements(own_columns(history, domain$names)))
+  own <- own_columns(history, domain$names)
+  ifelse(rows_outside(history, domain), NA_real_, full_measurements(own) / or_else(own$size, 1))
 }
 
 rows_outside <- function(history, domain) {

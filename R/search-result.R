@@ -28,7 +28,7 @@ new_maximum_of_rewards <- function(history, bandit, ...) {
   structure(list(par = if (!is.null(best)) user_point(bandit$config$domain, best[names]), value = model_state$mean,
                  sd = model_state$sd, observed = if (length(seen)) named(history[seen, ]), history = named(history),
                  bandit = bandit,
-                 centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
+                 centre = 0, scale = 1, direction = direction_of(bandit$config), ...),
             class = "bandit_maximum")
 }
 
@@ -178,7 +178,7 @@ print.summary_bandit_maximum <- function(x, ...) {
   for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
   for (name in names(x$models)) cat(sprintf("  %-13s%s\n", name, model_words(x$models[[name]])))
   if (is.null(x$models)) {
-    cat(sprintf("  outputs      %s\n", x$model$outputs))
+    cat(sprintf("  %-13s%s\n", if (is.null(x$model$noise_var)) "rewards" else "outputs", x$model$outputs))
     cat(sprintf("  model%-8s%s\n", if (is.null(x$model$average)) "" else "s", model_words(x$model)))
   }
   if (!is.null(x$transfer)) cat(paste0("  ", transfer_words(x$transfer)), sep = "\n")
@@ -194,7 +194,8 @@ print.summary_bandit_maximum <- function(x, ...) {
 
 # With the models that are averaged, if there are several.
 model_in_force <- function(config) {
-  list(parameters = kernel_parameters(config$kernel), noise_var = config$noise_var, outputs = describe_outputs(config),
+  list(parameters = kernel_parameters(config$kernel), noise_var = if (uses_noise_var(config)) config$noise_var,
+       outputs = if (is.null(config$outputs)) trait(config$rewards, "title") else describe_outputs(config),
        average = if (!is.null(config$models)) parameters_of_models(config), weights = model_weights(config))
 }
 
@@ -313,7 +314,7 @@ new_maximum_of_outcomes <- function(history, bandit, ...) {
     if (length(seen)) out$observed <- history[seen, ]
   }
   structure(c(out, list(history = history, bandit = bandit, centre = 0, scale = 1,
-                        direction = or_else(config$outputs$direction, "maximize"),
+                        direction = direction_of(config),
                         outcomes = outcome_roles(config)), list(...)), class = "bandit_maximum")
 }
 

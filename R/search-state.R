@@ -101,6 +101,22 @@ evaluation_number <- function(search, number) {
 # The result of an evaluation: its reward, or NA and the reason. (With several outcomes: `values`.)
 read_outcome <- function(outcome, attempts, config = NULL) of_form(config, "read")(outcome, attempts, config)
 
+# Rewards with a likelihood: a number, the name of a level, or c(reward = , size = ).
+read_response <- function(outcome, attempts, config) {
+  value <- as.list(outcome$value)
+  if (!is.null(outcome$lost) || !is.null(outcome$error)) return(read_reward(outcome, attempts, config))
+  given <- if (identical(sort(names(value)), c("reward", "size"))) value
+           else list(reward = if (length(value) == 1) value[[1]], size = 1)
+  no_reward <- function(e) {
+    list(reward = NA_real_, status = paste("returned", describe(outcome$value)), more = list(size = NA_real_))
+  }
+  catch_error({
+    size <- check_sizes(given$size, 1)
+    reward <- trait(config$rewards, "outcome")(given$reward, size)
+    list(reward = as.double(reward), status = "observed", more = list(size = size))
+  }, no_reward)
+}
+
 read_reward <- function(outcome, attempts, config) {
   status <- if (!is.null(outcome$lost)) sprintf("%s (%d attempts)", outcome$lost, as.integer(attempts))
             else if (!is.null(outcome$error)) paste("error:", one_text(outcome$error))
@@ -123,17 +139,17 @@ add_row <- function(search, row) {
 }
 
 # Records evaluations in a bandit; values that are not numbers are failures. `noise_var`: NULL, or one for each.
-observe_evaluated <- function(bandit, id, reward, noise_var = NULL) {
+observe_evaluated <- function(bandit, id, reward, noise_var = NULL, size = NULL) {
   known <- is.finite(reward)
-  if (any(known)) bandit$observe(id[known], reward[known], noise_var = noise_var[known])
+  if (any(known)) bandit$observe(id[known], reward[known], noise_var = noise_var[known], size = size[known])
   if (any(!known)) bandit$fail(id[!known])
 }
 
 # The same for points that the bandit did not suggest, in their order.
-add_evaluated <- function(bandit, x, reward, noise_var = NULL, contexts = NULL) {
+add_evaluated <- function(bandit, x, reward, noise_var = NULL, contexts = NULL, size = NULL) {
   known <- is.finite(reward)
   add_in_order(bandit, list(x = x, reward = ifelse(known, reward, NA), failed = !known, noise_var = noise_var,
-                            contexts = contexts))
+                            contexts = contexts, size = size))
 }
 
 # `hopeless`: the reason for which a search was stopped, or NULL.
@@ -159,11 +175,11 @@ warn_of_failures <- function(words, early = NULL, inputs = NULL) {
 
 known_history <- function(known, domain, config = NULL) of_form(config, "known_history")(known, domain)
 
-known_rewards_history <- function(known, domain) {
+known_rewards_history <- function(known, domain, ...) {
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
   ours <- c(list(reward = known$reward, status = rep("given", length(known$reward))),
-            if (!is.null(known$noise_var)) known["noise_var"])
+            known[intersect("noise_var", names(known))], list(...))
   with_further(cbind(frame, as.data.frame(columns_beside(ours, domain$names), optional = TRUE)), known)
 }
 
@@ -209,4 +225,9 @@ describe_point <- function(point) {
 }
 
 register_form("reward", evaluation_line = reward_line, read = read_reward, known_history = known_rewards_history)
+register_form("response", read = read_response,
+              known_history = function(known, domain) {
+                known_rewards_history(known, domain, size = or_else(known$size, rep(1, length(known$reward))))
+              })
+register_form("comparison", read = read_reward)
 register_form("outcomes", evaluation_line = outcomes_line, read = read_outcomes, known_history = known_outcomes)

@@ -384,7 +384,7 @@ fail_with_worst <- function(bandit, id, reason) {
   worst <- worst_reward(table_column(bandit$queries, "reward"), config)
   if (is.na(worst)) {
     # There is no bad value yet: if rewards are scaled, there is no natural choice.
-    if (!is.null(config$outputs)) return(invisible())
+    if (!is.null(config$outputs) || has_response(config)) return(invisible())
     worst <- mean(config$mean)
   }
   x <- query_frame(bandit, id)[config$domain$names]

@@ -165,12 +165,12 @@ answer_query <- function(bandit, query, outcome) {
 
 answer_query_of_one <- function(bandit, query, outcome) {
   constraints <- if (is.list(outcome$value)) outcome$value$constraints
-  if (is.list(outcome$value)) outcome$value <- outcome$value$reward
-  found <- read_outcome(outcome, query$attempt)
+  if (is.list(outcome$value) && is.null(outcome$value$size)) outcome$value <- outcome$value$reward
+  found <- read_outcome(outcome, query$attempt, bandit$config)
   in_store(bandit, {
     if (is_pending(bandit, query$id)) {
       if (is.na(found$reward)) fail_with_worst(bandit, query$id, found$status)
-      else bandit_observe(bandit, query$id, found$reward, constraints, store_time(bandit), NULL)
+      else bandit_observe(bandit, query$id, found$reward, constraints, store_time(bandit), NULL, found$more$size)
       end_leases(bandit$journal, query$id, if (is.na(found$reward)) "failed" else "done",
                  if (is.na(found$reward)) found$status)
     }

@@ -338,9 +338,26 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
 
 namespace {
 
+// Of more points, a fit uses this number, evenly spread over the order in which they were first observed: the cost is
+// cubic in it, and the parameters are few.
+constexpr std::size_t kMostLatentPoints = 400;
+
+void thin_out(gpb::Observations::Pool& pool) {
+  const std::size_t count = pool.functionals.size();
+  if (count <= kMostLatentPoints || !pool.rankings.empty() || pool.functionals[0].compares) return;
+  for (std::size_t k = 0; k < kMostLatentPoints; ++k) {
+    const std::size_t from = k * (count - 1) / (kMostLatentPoints - 1);
+    pool.functionals[k] = pool.functionals[from];
+    pool.data[k] = pool.data[from];
+  }
+  pool.functionals.resize(kMostLatentPoints);
+  pool.data.resize(kMostLatentPoints);
+}
+
 // The observed rewards of a bandit whose likelihood is not Gaussian.
 gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
-  const gpb::Observations::Pool pool = bandit.known().pool();
+  gpb::Observations::Pool pool = bandit.known().pool();
+  thin_out(pool);
   gpb::LatentMeasurements out;
   std::map<std::vector<double>, Eigen::Index> where;
   std::vector<gpb::VectorXd> points;

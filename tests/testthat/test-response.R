@@ -331,7 +331,7 @@ test_that("settings without a meaning for such rewards are errors when the bandi
   reported(b, c(1, 8, 1), c(4, 10, 2))
   expect_match(b$certificate(stop_prb(0.1))$assumptions[1], "rewards are successes of trials.*Gaussian approximation")
   for (door in list(auto_bandit, function(...) maximize_bandit(identity, ..., evaluations = 3))) {
-    expect_error(door(box_domain(0, 1), rewards = rewards_binary()), "rewards.*successes of trials", class = "gpbandits_error")
+    expect_error(door(box_domain(0, 1), rewards = rewards_robust()), "rewards.*outliers", class = "gpbandits_error")
   }
 })
 
