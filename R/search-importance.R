@@ -14,8 +14,8 @@
 #' * `total`, \eqn{T_i}: the proportion that remains when all other inputs are known. It includes interactions.
 #'
 #' The method is Jansen's estimators over pairs of points of a low-discrepancy sequence, in eight blocks. With more than
-#' three inputs they are shifted at random. Their variation gives the standard error. If an error makes `first` exceed
-#' `total`, both are replaced by their average.
+#' three inputs they are shifted at random. The jackknife over blocks gives the standard error. If an error makes
+#' `first` exceed `total`, both are replaced by their average.
 #'
 #' Proportions of a mixture
 #' ([param_shares()]) are not independent. For these, independent exponential variables are varied, in proportion to
@@ -31,8 +31,8 @@
 #' The posterior mean is only one function that is compatible with the rewards, and smoother than most of them. `lower`
 #' and `upper` are the 5% and 95% quantiles of `total` over `draws` functions from the posterior. With several models
 #' ([refit_every()]), a model is drawn first. These estimates use 128 pairs of points, corrected by their error for the
-#' mean. The interval is about the index of the function itself. It is wider by 1.645 standard errors of the estimator,
-#' and need not contain `total`.
+#' mean. The interval is about the index of the function itself. It is wider by 1.9 standard errors of the estimator on
+#' both sides (1.9 is the 95% quantile of t with 7 degrees of freedom), and need not contain `total`.
 #'
 #' The attribute `explained` is the proportion of the function's variance that the mean explains,
 #' \deqn{V(\mu) / E V(f).}{V(mu) / E V(f).}
@@ -107,8 +107,9 @@ most_important <- function(importance, outcome) {
 # If the mean explains less than this proportion of the function's variance, no statement about inputs is made.
 least_explained <- 0.3
 
-# The number of pairs of points for a drawn function.
+# The number of pairs of points for a drawn function, and of blocks for that of the mean.
 drawn_pairs <- 128
+sobol_blocks <- 8
 
 # The rows of outcome `k`, whose posterior means are in `column` of predict(), and the proportion that the mean
 # explains.
@@ -133,7 +134,7 @@ importance_of <- function(bandit, context, k, column, points, draws) {
   # multiplied by the proportion that the mean explains.
   off <- min(1, explained) * (sobol_of_values(matrix(ours, pairs))$total - indices$total)
   limits <- apply(total - or_zero(off), 1, stats::quantile, c(0.05, 0.95), na.rm = TRUE, names = FALSE)
-  own <- stats::qnorm(0.95) * indices$se
+  own <- stats::qt(0.95, sobol_blocks - 1) * indices$se
   rows[c("lower", "upper")] <- list(pmin(pmax(limits[1, ] - own, 0), 1), pmax(pmin(limits[2, ] + own, 1), 0))
   list(rows = rows, explained = explained)
 }
@@ -195,8 +196,9 @@ importance_words <- function(explained) {
 
 # Sobol indices of a function of the rows of a matrix of points in the unit cube, with standard errors of `total`. Each
 # of a pair of points gets each input of the other. With more than three inputs the sequence alone has regularities,
-# which random shifts of its blocks remove. The shifts are the same in every call.
-sobol_indices <- function(f, d, points, blocks = 8) {
+# which random shifts of its blocks remove. The shifts are the same in every call. The standard errors come from the
+# jackknife over blocks, because the variance in the denominator has an error, too.
+sobol_indices <- function(f, d, points, blocks = sobol_blocks) {
   pairs <- ceiling(points / blocks)
   block <- rep(seq_len(blocks), each = pairs)
   shifts <- preserve_rng({
@@ -213,14 +215,17 @@ sobol_indices <- function(f, d, points, blocks = 8) {
   if (!is_informative(variance, at_a)) return(no_importance(variance, d))
   mixed <- values[, 2 + seq_len(d), drop = FALSE]
   other <- values[, 2 + d + seq_len(d), drop = FALSE]
-  by_block <- function(squares) rowsum(squares, block) / (4 * pairs * variance)
-  first <- colMeans(1 - by_block((at_b - mixed)^2 + (at_a - other)^2))
-  totals <- by_block((at_a - mixed)^2 + (at_b - other)^2)
-  total <- colMeans(totals)
+  first <- 1 - colMeans((at_b - mixed)^2 + (at_a - other)^2) / (4 * variance)
+  squares <- (at_a - mixed)^2 + (at_b - other)^2
+  total <- colMeans(squares) / (4 * variance)
+  without <- matrix(vapply(seq_len(blocks), function(left_out) {
+    kept <- block != left_out
+    colMeans(squares[kept, , drop = FALSE]) / (4 * stats::var(c(at_a[kept], at_b[kept])))
+  }, total), ncol = blocks)
   inside <- function(shares) {
     pmin(pmax(unname(ifelse(first > total, (first + total) / 2, shares)), 0), 1)
   }
-  list(first = inside(first), total = inside(total), se = unname(apply(totals, 2, stats::sd)) / sqrt(blocks))
+  list(first = inside(first), total = inside(total), se = apply(without, 1, stats::sd) * (blocks - 1) / sqrt(blocks))
 }
 
 # Is there information, or do the values differ by rounding errors only?

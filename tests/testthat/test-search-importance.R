@@ -152,6 +152,19 @@ test_that("first is at most total, and the standard error is that of the estimat
     max(abs(found$total - exact) / found$se)
   }, 0)
   expect_lt(max(z), 5)
+  # The index of the only input is 1, whatever the error of the variance.
+  alone <- sobol_indices(function(u) u[, 1]^8, 4, 256)
+  expect_lt(alone$se[1], 0.1)
+  expect_lt(abs(alone$total[1] - 1), 2 * alone$se[1])
+  # Sobol's g-function. (An error of the shifts, which are the same in all calls, is that of all functions together.)
+  outside <- vapply(1:30, function(k) {
+    a <- 3 * rexp(5)
+    found <- sobol_indices(function(u) apply((abs(4 * t(u) - 2) + a) / (1 + a), 2, prod), 5, 2048)
+    v <- 1 / 3 / (1 + a)^2
+    exact <- v * prod(1 + v) / (1 + v) / (prod(1 + v) - 1)
+    mean(abs(found$total - exact) > qt(0.95, 7) * found$se)
+  }, 0)
+  expect_lt(mean(outside), 0.2)
 })
 
 test_that("the interval of a known mean includes the estimator's own error, and equal rewards give zeros", {
