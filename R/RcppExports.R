@@ -157,6 +157,10 @@ cpp_bandit_block_averages <- function(handle, outcome, points, size) {
     .Call(`_gpbandits_cpp_bandit_block_averages`, handle, outcome, points, size)
 }
 
+cpp_bandit_joint_moments <- function(handle, outcome, points, ids) {
+    .Call(`_gpbandits_cpp_bandit_joint_moments`, handle, outcome, points, ids)
+}
+
 cpp_bandit_draw <- function(handle, draws, scale, context) {
     .Call(`_gpbandits_cpp_bandit_draw`, handle, draws, scale, context)
 }

@@ -63,6 +63,10 @@ GPBandit <- setRefClass("GPBandit",
       "Returns a bound on the regret, with its assumptions."
       bandit_certificate(looked_at(own_fields()), rule, context, ...)
     },
+    expected_improvement = function(n = 1, at_least = 0, context = NULL, ...) {
+      "Returns what the next `n` experiments are expected to add."
+      bandit_expected_improvement(looked_at(own_fields()), n, at_least, context, ...)
+    },
     levels = function(context = NULL, ...) {
       "Returns the labels of level-set estimation."
       bandit_levels(own_fields(), context, ...)

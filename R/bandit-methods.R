@@ -61,6 +61,8 @@ print_bandit <- function(bandit) {
     ours <- model_state_of_best(bandit, best)
     model_state <- if (has_posterior(bandit)) of_form(bandit$config, "in_words")(best, bandit$config, ours)
     cat("  best       ", point_label(best, bandit), model_state, "\n", sep = "")
+    gain <- gain_in_words(bandit)
+    if (!is.null(gain)) cat("  gain       ", gain, "\n", sep = "")
   }
   invisible(bandit)
 }

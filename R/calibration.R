@@ -19,6 +19,7 @@
 #'   is not a test of whether the input matters; its uncertainty is in `lower` and `upper`.
 #' * [check_model()]: agreement of the rewards with leave-one-out and one-step-ahead predictions. It is no proof of the
 #'   model: a check uses the points that were evaluated, so it cannot detect a maximum that was missed.
+#' * `$expected_improvement()`: what the next experiments are expected to add to the recommended point.
 #' * `$certificate()`: an upper bound of the regret of a point, its probability, and its `assumptions`. If
 #'   `probability` is `NA`, it is no guarantee.
 #' * `width` of a theorem ([widths]): the confidence width, that is the multiplier of `sd` in an interval that holds in

@@ -30,13 +30,15 @@ NULL
 #' @rdname bandit-autoplot
 #' @method autoplot GPBandit
 #' @exportS3Method ggplot2::autoplot GPBandit
-autoplot.GPBandit <- function(object, type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"),
+autoplot.GPBandit <- function(object, type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible",
+                                         "progress"),
                               context = NULL, truth = NULL, width = NULL, next_choice = TRUE, resolution = NULL, ...) {
   check_bandit(object)
   check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
   need_ggplot2()
-  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"))
+  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible", "progress"))
   object <- looked_at(object)
+  if (type == "progress") return(ggplot_progress_of_bandit(object))
   type <- settled_type(type, object$config)
   if (type %in% c("front", "feasible")) {
     found <- found_by_bandit(object, type, context, width, resolution)
@@ -189,6 +191,12 @@ ggplot_rewards <- function(object, plot_data, type) {
   label <- objectives(object$bandit$config)[1]
   switch(type, progress = ggplot_progress(data, object$direction, shown, label), importance = ggplot_importance(data),
          ggplot_searched(object, data, type, shown))
+}
+
+ggplot_progress_of_bandit <- function(bandit) {
+  plot_data <- progress_of_bandit(bandit)
+  of_form(bandit$config, "ggplot_maximum")(plot_data$found, list(progress = plot_data$data), "progress") +
+    ggplot_ahead(plot_data$ahead) + ggplot2::labs(title = plot_data$title) + ggplot_look("top")
 }
 
 # Slices or a two-dimensional plot through the recommended point.

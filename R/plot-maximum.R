@@ -126,10 +126,7 @@ plot_data_of_rewards <- function(found, type, inputs, width, resolution) {
   ranked <- names
   plot_data <- list()
   if (wants("progress")) {
-    frame <- as.data.frame(found)
-    plot_data$progress <- data.frame(evaluation = seq_len(nrow(frame)),
-                                own_columns(with_reward_column(frame, found$bandit$config), names)[c("reward", "best",
-                                                                                                      "status")])
+    plot_data$progress <- of_form(found$bandit$config, "progress_plot_data")(found, as.data.frame(found))
   }
   if (has_matrix(found$bandit$config$kernel)) return(plot_data)
   if (length(names) > 1) {
@@ -182,56 +179,12 @@ draw_maximum_of_rewards <- function(found, plot_data) {
   }
 }
 
-# The range of the rewards without extreme failures, which would compress the rest of the plot.
-worthwhile_range <- function(reward, direction) {
-  known <- reward[!is.na(reward)]
-  most <- stats::quantile(known, if (identical(direction, "minimize")) c(0, 0.9) else c(0.1, 1), names = FALSE)
-  room <- 0.25 * diff(most)
-  range(clamped(known, most[1] - room, most[2] + room))
-}
-
 # Bands are cut if they extend far beyond the rewards (if these differ).
 slices_range <- function(slices, shown) {
   band <- known_range(c(slices$lower, slices$upper))
   if (anyNA(band)) return(shown_range(shown, FALSE))
   if (diff(shown) > 0) band <- clamped(band, shown[1] - diff(shown), shown[2] + diff(shown))
   shown_range(band, FALSE)
-}
-
-# The positions of the evaluations and their `kind`. Evaluations beyond the axis are drawn at its end, failed ones at
-# its worse end.
-progress_points <- function(data, direction, shown) {
-  failed <- is.na(data$reward)
-  at <- clamped_known(data$reward, shown)
-  kind <- ifelse(failed, "failed", ifelse(at == data$reward, "reward", "beyond the axis"))
-  kind[kind == "reward" & data$status == "stopped"] <- "stopped"
-  kind[kind == "reward" & data$status == "cheap"] <- "at a lower fidelity"
-  at[failed] <- shown[if (identical(direction, "minimize")) 2 else 1]
-  data.frame(evaluation = data$evaluation, at = at, kind = kind)
-}
-
-clamped_known <- function(x, range) ifelse(is.na(x), NA, pmin(pmax(x, range[1]), range[2]))
-
-draw_progress <- function(data, direction, ylim, label) {
-  frame <- list(log = "", legend = TRUE, xlab = "evaluation", ylab = label, main = NULL, xlim = NULL, ylim = NULL)
-  points <- progress_points(data, direction, ylim)
-  key <- rbind(key_entry("best so far", mark$mean, lty = 1, lwd = 2),
-               key_entry("reward", mark$seen, pch = 16, size = 0.8),
-               if ("beyond the axis" %in% points$kind) key_entry("beyond the axis", mark$seen, pch = 1, size = 0.8),
-               if ("stopped" %in% points$kind) key_entry("stopped", mark$seen, pch = 6, size = 0.8),
-               if ("at a lower fidelity" %in% points$kind) {
-                 key_entry("at a lower fidelity", mark$seen, pch = 2, size = 0.8)
-               },
-               if ("failed" %in% points$kind) key_entry("failed", mark$pending, pch = 4, size = 0.9))
-  open_picture(frame, data$evaluation, ylim, key)
-  # (The first evaluation may be extremely bad, far beyond the axis.)
-  graphics::lines(data$evaluation, clamped_known(data$best, ylim), type = "s", col = mark$mean, lwd = 2)
-  failed <- points$kind == "failed"
-  tried <- points[!failed, ]
-  graphics::points(tried$evaluation, tried$at, cex = 0.8,
-                   pch = c(reward = 16, "beyond the axis" = 1, stopped = 6, "at a lower fidelity" = 2)[tried$kind],
-                   col = grDevices::adjustcolor(mark$seen, 0.6))
-  graphics::points(points$evaluation[failed], points$at[failed], pch = 4, cex = 0.9, col = mark$pending)
 }
 
 register_form("reward", maximum_plot_data = plot_data_of_rewards, draw_maximum = draw_maximum_of_rewards)

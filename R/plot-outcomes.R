@@ -9,7 +9,7 @@ plot_data_of_outcomes <- function(found, type, inputs, width, resolution) {
   wants <- function(name) type %in% c("all", name)
   several <- length(objectives(config)) > 1
   plot_data <- list()
-  if (wants("progress")) plot_data$progress <- progress_plot_data(found)
+  if (wants("progress")) plot_data$progress <- progress_plot_data(found, as.data.frame(found))
   if (wants("front") && several) plot_data$front <- front_plot_data(found, width)
   functional <- !any(vapply(config$outcomes, function(one) has_matrix(one$kernel), NA))
   ranked <- names
@@ -79,10 +79,9 @@ plot_outcomes_of_bandit <- function(bandit, type, context, width, resolution, fr
 
 # `kept`: does the evaluation satisfy all limits by its observed values? With one objective: its values and the best so
 # far; with several: the hypervolume so far.
-progress_plot_data <- function(found) {
+progress_plot_data <- function(found, frame) {
   config <- found$bandit$config
   wanted <- objectives(config)
-  frame <- as.data.frame(found)
   own <- own_columns(frame, c(config$domain$names, outcome_names(config)))
   seen <- data.frame(evaluation = seq_len(nrow(frame)))
   if (length(wanted) == 1) seen[c("reward", "best")] <- list(frame[[wanted]], own$best)
@@ -155,8 +154,9 @@ panels_of_outcomes <- function(plot_data) {
     sum(c("progress", "front") %in% names(plot_data)) + length(unique(plot_data$importance$outcome))
 }
 
-draw_progress_of_outcomes <- function(data, wanted) {
-  frame <- list(log = "", legend = TRUE, xlab = "evaluation", ylab = if (length(wanted) == 1) wanted else "hypervolume")
+draw_progress_of_outcomes <- function(data, wanted, ahead = NULL, main = NULL) {
+  frame <- list(log = "", legend = TRUE, xlab = "evaluation", main = main,
+                ylab = if (length(wanted) == 1) wanted else "hypervolume")
   line <- key_entry(if (length(wanted) == 1) "best that kept the limits" else "hypervolume so far", mark$mean, lty = 1,
                     lwd = 2)
   if (length(wanted) > 1) {
@@ -166,7 +166,9 @@ draw_progress_of_outcomes <- function(data, wanted) {
   kept <- data$kept %in% TRUE
   key <- rbind(line, key_entry(paste(wanted, "within limits"), mark$seen, pch = 16, size = 0.8),
                if (any(!kept & !is.na(data$reward))) key_entry("beyond a limit", pale, pch = 16, size = 0.8))
-  open_picture(frame, data$evaluation, data$reward, key)
+  open_picture(frame, c(data$evaluation, ahead$evaluation), c(data$reward, ahead$lower, ahead$upper),
+               rbind(key, key_of_ahead(ahead)))
+  draw_ahead(ahead)
   graphics::lines(data$evaluation, data$best, type = "s", col = mark$mean, lwd = 2)
   graphics::points(data$evaluation, data$reward, pch = 16, cex = 0.8, col = ifelse(kept, mark$seen, pale))
 }
@@ -257,3 +259,7 @@ ggplot_importance_of_outcomes <- function(data) {
     ggplot_limits_of_shares(data) + ggplot2::facet_wrap("outcome") +
     ggplot2::coord_cartesian(xlim = c(0, 1)) + ggplot2::labs(x = "share of the variance", y = NULL)
 }
+
+register_form("outcomes", progress_plot_data = progress_plot_data, draw_progress = function(plot_data, main) {
+  draw_progress_of_outcomes(plot_data$data, objectives(plot_data$found$bandit$config), plot_data$ahead, main)
+})

@@ -23,6 +23,9 @@
 #' * `"front"` (several objectives, see [outcomes]): the first two objectives of the observations and of the Pareto
 #'   front (`$front()`), with bars of 2 sd, and the reference point. Points that violate a limit are pale.
 #' * `"feasible"` (limits): the probability that all limits hold, along each input, through the best point.
+#' * `"progress"`: results in their order and the best so far (with several objectives their hypervolume). A triangle
+#'   shows what the next 4 experiments are expected to reach, plus and minus the sd of their gain
+#'   ([expected-improvement]).
 #' * `"arms"` (all other domains): posterior mean and error bars by arm, observations, pending queries, next choice. For
 #'   a box or product of more than two inputs, the distinct points played are drawn as arms.
 #'
@@ -54,7 +57,7 @@
 #'
 #' @param x a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,
-#'   `"front"` or `"feasible"`. Run: `"cumulative"` (default), `"average"`, `"simple"` or `"violation"`. Comparison: a
+#'   `"front"`, `"feasible"` or `"progress"`. Run: `"cumulative"` (default), `"average"`, `"simple"` or `"violation"`. Comparison: a
 #'   numeric column of `as.data.frame(comparison)`. Default `"average_regret"`.
 #' @param context the context that is drawn: one value per context input, or a data.frame or matrix of one row. `NULL`
 #'   (default): that of the last query.
@@ -81,7 +84,8 @@
 #'
 #' * **Bandit**: a row per point with `arm` (arms only), the inputs, `mean`, `sd`, `lower` and `upper` (the band),
 #'   `plays` (arms only; in this context) and `truth` (if given). Attribute `width` is a number. Attribute `next_choice`
-#'   is a row of a history, or `NULL`.
+#'   is a row of a history, or `NULL`. With `"progress"` the columns are `evaluation`, `reward`, `best` (or
+#'   `hypervolume`) and `status`.
 #' * **Run**: `round`, the column of the quantity, `bound`.
 #' * **Comparison**: `bandit`, `round`, `mean`, `se`, `lower`, `upper`, `bound`.
 #' @section Errors: A `gpbandits_error` for an invalid argument, or a type that the domain does not allow.
@@ -107,14 +111,16 @@ NULL
 #' @rdname bandit-plots
 #' @method plot GPBandit
 #' @export
-plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"),
+plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible",
+                                      "progress"),
                           context = NULL, truth = NULL, width = NULL, next_choice = TRUE, resolution = NULL,
                           legend = TRUE, xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
   check_bandit(x)
   check_dots_empty(..., allowed = names(formals(plot.GPBandit)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
-  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"))
+  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible", "progress"))
   x <- looked_at(x)
+  if (type == "progress") return(invisible(plot_progress_of_bandit(x, frame)))
   type <- settled_type(type, x$config)
   if (type %in% c("front", "feasible")) {
     return(invisible(plot_outcomes_of_bandit(x, type, context, width, resolution, frame)))

@@ -184,6 +184,7 @@ rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "mini
 #   `latent`      the inverse of `response`, infinite outside the range of expected rewards.
 #   `expected`    a description of the possible expected rewards for users.
 #   `sampling`    the distribution of rewards given f: a function of the rewards and noise_var, see new_sampling().
+#   `support`     for integer rewards: a function of f, the rewards that occur.
 #   `outcome`     a function that checks rewards and their sizes, and returns the rewards as numbers.
 #   `form`        the form of the rewards, see registry.R.
 #   `has_norm_bound`  is width_glm() proved for this type?
@@ -192,7 +193,7 @@ rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "mini
 #               (rows of extra_range()), and `set(rewards, values)`.
 #   `refits`      can hyperparameters be refitted? `refits_mean`: can the prior mean be refitted with them?
 rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, latent = NULL,
-                       expected = "a number", sampling = NULL, outcome = NULL,
+                       expected = "a number", sampling = NULL, support = NULL, outcome = NULL,
                        form = function(rewards) if (is.null(trait(rewards, "likelihood"))) "reward" else "response",
                        has_norm_bound = FALSE, concave = TRUE, parameters = NULL,
                        refits = TRUE, refits_mean = FALSE)
@@ -214,7 +215,8 @@ rewards_entries <- list(
                     function(reward) inverse(pmin(pmax(reward, 0), 1))
                   },
                   expected = "a probability of success, in (0, 1)",
-                  sampling = function(rewards) sampling_of_successes, outcome = function(rewards) check_successes,
+                  sampling = function(rewards) sampling_of_successes, support = function(rewards) function(f) 0:1,
+                  outcome = function(rewards) check_successes,
                   has_norm_bound = TRUE, refits_mean = TRUE)
   ),
   counts = list(
@@ -224,7 +226,9 @@ rewards_entries <- list(
                   likelihood = function(rewards) list(kind = "counts"), response = function(rewards) exp,
                   latent = function(rewards) function(reward) log(pmax(reward, 0)),
                   expected = "an expected count (of exposure 1), a number > 0",
-                  sampling = function(rewards) sampling_of_counts, outcome = function(rewards) check_event_counts,
+                  sampling = function(rewards) sampling_of_counts,
+                  support = function(rewards) function(f) 0:stats::qpois(1e-9, min(exp(f), 1e5), lower.tail = FALSE),
+                  outcome = function(rewards) check_event_counts,
                   has_norm_bound = TRUE,
                   refits_mean = TRUE)
   ),
@@ -239,6 +243,7 @@ rewards_entries <- list(
                   expected = function(rewards) sprintf("the number of an expected level, in (1, %d)",
                                                        length(rewards$levels)),
                   sampling = function(rewards) sampling_of_levels,
+                  support = function(rewards) function(f) seq_along(rewards$levels),
                   parameters = function(rewards) list(names = "cuts", ranges = ranges_of_cuts, set = set_cuts),
                   outcome = function(rewards) function(reward, size) check_level_reported(reward, size, rewards$levels))
   ),

@@ -59,7 +59,14 @@ NULL
 
 #' Stopping criteria and certificates of regret
 #'
-#' A stopping criterion ends a search when the regret is small, or when progress has stalled. The rules below are for
+#' When to stop: if the expected gain of further experiments is less than they cost.
+#'
+#' For experiments by hand, `$expected_improvement(4)` returns what the next 4 experiments are expected to add, its sd,
+#' and the probability of a gain ([expected-improvement]). It is also in `print()`, in `plot(bandit, "progress")` and on
+#' the page of a [bandit_service()].
+#'
+#' For searches by computer, a stopping criterion ends a search when the regret is small, or when progress has stalled.
+#' The rules below are for
 #' `stop_when` of [run_bandit()] and [maximize_bandit()], where they are checked after every round. `$certificate()` of
 #' a [GPBandit] applies one at any time. Let \eqn{\mu}{mu} and \eqn{\sigma}{sd} be the posterior mean and sd given the
 #' observed rewards (pending queries do not reduce the sd), and \eqn{w} the confidence width (the multiplier of the
@@ -137,7 +144,7 @@ NULL
 #' @references Ishibashi, Karasuyama, Takeuchi and Hino (2023), A stopping criterion for Bayesian optimization by the
 #'   gap of expected minimum simple regrets, AISTATS; Makarova et al. (2022) <https://arxiv.org/abs/2104.08166>; Wilson
 #'   (2024) <https://arxiv.org/abs/2402.16811>.
-#' @seealso [certificate-assumptions]; [run_bandit()], [maximize_bandit()]; `$certificate()` in [GPBandit];
+#' @seealso [expected-improvement]; [certificate-assumptions]; [run_bandit()], [maximize_bandit()]; `$certificate()` in [GPBandit];
 #'   [calibration].
 #' @concept stopping criterion
 #' @concept early stopping
@@ -149,6 +156,9 @@ NULL
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' set.seed(1)
 #' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)
+#' b$add(arm = c(10, 40, 70), reward = problem$f[c(10, 40, 70)])
+#' b$expected_improvement(4, at_least = 0.05)
+#' b$reset()
 #' run <- run_bandit(b, problem, rounds = 200, stop_when = stop_prb(0.1))
 #' run$rounds
 #' b$certificate(stop_prb(0.1))

@@ -144,6 +144,21 @@ serve_certificate <- function(service, query) {
              point = if (!is.null(found$point)) as.list(found$point[1, inputs, drop = FALSE])))
 }
 
+# What the next experiments are expected to add; without numbers, and with the reason, where there are none.
+serve_improvement <- function(service, query) {
+  check_fields(query, c("n", "at_least", context_fields(query)))
+  service$bandit$catch_up()
+  config <- service$bandit$config
+  asked <- numbers_in_query(query[intersect(c("n", "at_least"), names(query))])
+  n <- whole_field(asked, "n", shown_experiments, 1, 1000)
+  why <- without_gains(config)
+  gain <- if (is.null(why)) {
+    service$bandit$expected_improvement(n, or_else(asked$at_least, 0), page_context(service, query))
+  } else data.frame(mean = NA_real_, sd = NA_real_, probability = NA_real_)
+  if (is.null(why) && is.na(gain$mean)) why <- "too few results"
+  reply(c(list(n = n), as.list(gain), if (!is.null(why)) list(reason = why)))
+}
+
 serve_check <- function(service) {
   service$bandit$catch_up()
   check <- check_model(service$bandit)

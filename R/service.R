@@ -19,7 +19,8 @@
 #'   * the open experiments, with a box for each result;
 #'   * forms for suggestions, and for experiments that were not suggested;
 #'   * the results, with a chart for each outcome, corrections, and downloads as CSV or JSON;
-#'   * predictions along each input, the certificate and the model check.
+#'   * what the next experiments are expected to add, predictions along each input, the certificate and the model
+#'     check.
 #'
 #'   Suggestions made on the page have no lease. The page checks every 10 seconds for changes by others. Only the rows
 #'   that changed are drawn again, so entries that are not saved yet stay. The page works on a telephone, by keyboard
@@ -207,7 +208,7 @@ service_doors <- function() {
        "/history" = get(serve_history, slow = function(query) "draws" %in% names(query)),
        "/export" = slow(serve_export), "/model" = plain(serve_model), "/slices" = slow(serve_slices),
        "/prediction" = slow(serve_prediction),
-       "/certificate" = slow(serve_certificate), "/check" = slow(function(service, query) serve_check(service)),
+       "/improvement" = slow(serve_improvement), "/certificate" = slow(serve_certificate), "/check" = slow(function(service, query) serve_check(service)),
        "/health" = plain(function(service) reply(list(status = "ok"))),
        "/openapi.json" = plain(function(service) reply(service_schema())),
        "/" = file("/"), "/page.css" = file("/page.css"), "/page.js" = file("/page.js"))
@@ -484,6 +485,7 @@ reader_loop <- function(settings, connection) {
 #'   `GET /prediction` \tab `?id=3` \tab `mean` and `sd` of the result of a query, by its name \cr
 #'   `GET /model` \tab \tab inputs, contexts, constraints, comparisons, outcomes \cr
 #'   `GET /slices` \tab context \tab predictions along each input, or of the best arms \cr
+#'   `GET /improvement` \tab `?n=4&at_least=0`, context \tab `{"n", "mean", "sd", "probability"}` \cr
 #'   `GET /certificate` \tab context \tab `{"gap", "probability", "assumptions": [..], "point": {..}}` \cr
 #'   `GET /check` \tab \tab `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}` \cr
 #'   `GET /health` \tab \tab `{"status": "ok"}`, without a token \cr
@@ -509,6 +511,8 @@ reader_loop <- function(settings, connection) {
 #' * **History**: the rows are those of `$history(draws)`, with `propensity` where choices are randomised and `id.2`
 #'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
 #' * **Export**: CSV is the history, `csv2` with decimal commas and semicolons; JSON holds settings and log, and [from_json()] reads it.
+#' * **Improvement**: that of `$expected_improvement()` ([expected-improvement]). If there is none, the numbers are
+#'   `null`, and `reason` states why.
 #' * **Certificate**: that of `$certificate()`. With several outcomes `gap` and `probability` are `null`, and
 #'   `assumptions` states the reason.
 #'
@@ -516,7 +520,7 @@ reader_loop <- function(settings, connection) {
 #' 404, 405, 411, 413 (body too large) or 503. Status 503 means that the database does not answer or that the answer
 #' took longer than `time_limit`; repeat the request. `HEAD` is answered as `GET`, without the body.
 #'
-#' @section Slow answers: `/best`, `/front`, `/slices`, `/certificate`, `/check`, `/export`, and `/history` with
+#' @section Slow answers: `/best`, `/front`, `/slices`, `/improvement`, `/certificate`, `/check`, `/export`, and `/history` with
 #'   `draws` can take seconds. Their answers are kept until the log grows, or until the database, which may be locked
 #'   while another process saves a result, can be read again. They are computed in a second R process,
 #'   which opens the store as a replica and begins with the first such request; the service goes on with other

@@ -481,6 +481,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_joint_moments
+Rcpp::List cpp_bandit_joint_moments(SEXP handle, int outcome, const Rcpp::List& points, const std::vector<gpb::Index>& ids);
+RcppExport SEXP _gpbandits_cpp_bandit_joint_moments(SEXP handleSEXP, SEXP outcomeSEXP, SEXP pointsSEXP, SEXP idsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< const std::vector<gpb::Index>& >::type ids(idsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_joint_moments(handle, outcome, points, ids));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_draw
 Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp::List& context);
 RcppExport SEXP _gpbandits_cpp_bandit_draw(SEXP handleSEXP, SEXP drawsSEXP, SEXP scaleSEXP, SEXP contextSEXP) {
@@ -1550,6 +1563,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
     {"_gpbandits_cpp_bandit_drawn_values", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_values, 4},
     {"_gpbandits_cpp_bandit_block_averages", (DL_FUNC) &_gpbandits_cpp_bandit_block_averages, 4},
+    {"_gpbandits_cpp_bandit_joint_moments", (DL_FUNC) &_gpbandits_cpp_bandit_joint_moments, 4},
     {"_gpbandits_cpp_bandit_draw", (DL_FUNC) &_gpbandits_cpp_bandit_draw, 4},
     {"_gpbandits_cpp_bandit_choice_counts", (DL_FUNC) &_gpbandits_cpp_bandit_choice_counts, 5},
     {"_gpbandits_cpp_bandit_facts", (DL_FUNC) &_gpbandits_cpp_bandit_facts, 1},

@@ -917,6 +917,42 @@ Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::Matr
   return gpb::named_list("sd", sd, "single", single);
 }
 
+// The joint distribution of an outcome (0-based) at the first of some points and at the points of some queries, given
+// the observed rewards only: for each model its weight, means, covariance and noise variances.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_joint_moments(SEXP handle, int outcome, const Rcpp::List& points,
+                                    const std::vector<gpb::Index>& ids) {
+  BanditHandle bandit(handle);
+  const gpb::OutcomeModel& outcome_model = bandit->outcome_models().at(static_cast<std::size_t>(outcome));
+  std::vector<gpb::Point> all{PointsFromR(points).at(bandit->space(), 0)};
+  for (const Index id : ids) all.push_back(bandit->state().query(id).point);
+  const auto count = static_cast<Index>(all.size());
+  const bool tabled = all[0].kind == gpb::Point::Kind::tabled;
+  gpb::Candidates candidates;
+  candidates.complete = false;
+  if (!tabled) candidates.X.resize(count, all[0].x.size());
+  std::vector<Index> some;
+  Eigen::VectorXd weights(count);
+  for (Index k = 0; k < count; ++k) {
+    const gpb::Point& point = all[static_cast<std::size_t>(k)];
+    if (tabled) candidates.count = std::max<Index>(candidates.count, point.row + 1);
+    else gpb::set_row(candidates.X, k, point.x);
+    some.push_back(tabled ? point.row : k);
+    weights[k] = outcome_model.weight(gpb::kNaN, gpb::Report(), point);
+  }
+  const gpb::Posterior& known = outcome_model.mean();
+  Rcpp::List out(static_cast<R_xlen_t>(known.models()));
+  for (Index m = 0; m < known.models(); ++m) {
+    Eigen::VectorXd mean(count);
+    double ignored;
+    for (Index k = 0; k < count; ++k) known.model(m).at(all[static_cast<std::size_t>(k)], mean[k], ignored);
+    const Eigen::VectorXd noise_var = known.model(m).noise_var() / weights.array();
+    out[m] = gpb::named_list("weight", known.model_weight(m), "mean", mean, "covariance",
+                             known.model(m).covariance(candidates, some), "noise_var", noise_var);
+  }
+  return out;
+}
+
 // Joint draws over all arms in a context, one per column, from the posterior with covariance scaled by scale^2.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp::List& context) {

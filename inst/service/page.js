@@ -954,6 +954,14 @@
         "recommended values. Dashed: the recommended value.";
       return [paragraph(note, "note"), ...slices.map((slice) => slicePicture(slice, y))];
     },
+    improvement: async (context) => {
+      const found = await read("improvement" + inUrl(context));
+      if (typeof found.mean !== "number") return [paragraph("There is no such number: " + found.reason + ".")];
+      return [paragraph("The next " + found.n + " experiments are expected to improve the recommended point by " +
+        shown(found.mean) + " (standard deviation " + shown(found.sd) + "). They improve it at all with probability " +
+        shown(found.probability) + "."),
+      paragraph("Stop if that is less than they cost.", "note")];
+    },
     certificate: async (context) => {
       const found = await read("certificate" + inUrl(context));
       const bound = typeof found.gap === "number" ? "At most " + shown(found.gap) + " from the best" +

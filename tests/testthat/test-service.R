@@ -88,7 +88,7 @@ test_that("a whole session works, and every wrong request has an answer", {
   expect_setequal(names(schema$paths), doors)
   for (door in doors) expect_named(schema$paths[[door]], tolower(gpbandits:::service_doors()[[door]]$method))
   for (path in c("/", "/page.css", "/page.js")) expect_identical(curl(paste0(url, path))$status, 200L)
-  for (path in c("/model", "/slices", "/certificate", "/check")) expect_identical(curl(paste0(url, path))$status, 401L)
+  for (path in c("/model", "/slices", "/improvement", "/certificate", "/check")) expect_identical(curl(paste0(url, path))$status, 401L)
 })
 
 test_that("a request's body is data: never an address or a path, and no part of it is in the answer", {

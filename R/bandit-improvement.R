@@ -1,0 +1,221 @@
+# `$expected_improvement()`: what the next experiments are expected to add. Layer: bandit.
+
+#' The expected gain of the next experiments
+#'
+#' `$expected_improvement(n)` of a [GPBandit] returns how much the next `n` experiments are expected to improve the
+#' recommended point.
+#'
+#' Use it to decide when to stop: compare the expected gain, in units of the reward, with the cost of `n` experiments.
+#' [auto_bandit()] prints it for the next 4 experiments, `plot(bandit, "progress")` draws it, and the page of a
+#' [bandit_service()] shows it.
+#'
+#' @section Usage: `$expected_improvement(n = 1, at_least = 0, context = NULL)`
+#'
+#' * `n`: number of experiments, an integer from 1 to 1000. Default 1.
+#' * `at_least`: a gain in units of the reward, a number >= 0. Default 0.
+#' * `context`: the context, if the bandit has contexts. Default `NULL`: none.
+#'
+#' @section Value: A data.frame with one row:
+#'
+#' * `mean`: the expected gain, in units of the reward. For `direction = "minimize"` it is the expected decrease.
+#' * `sd`: the standard deviation of the gain.
+#' * `probability`: the probability that the gain exceeds `at_least`.
+#'
+#' All three are `NA` before the model is fitted, and with limits ([outcomes]) while no point is known where they hold.
+#' @section Definition: The gain is the expected reward at the point that will be recommended after `n` more results,
+#'   minus that at the point recommended without them:
+#'   \deqn{G = f(\hat x_{t+n}) - f(\hat x_t).}{G = f(x_{t+n}) - f(x_t).}
+#'   * The next points are a batch: those that `$suggest(n)` would return with the current model.
+#'   * Joint draws of \eqn{f} at these points and at the recommended one, with noise, give 4096 draws of the results, of
+#'     the point with the largest posterior mean after them, and of \eqn{G}. A noisy result may mislead, so \eqn{G} can be
+#'     negative. With an average over models each draw is from one of them, chosen by its weight.
+#'   * A gain counts as at most the range of the observed rewards. Without this, the far tails of a transformed model
+#'     ([scale_outputs()]) can dominate the mean.
+#'   * Results of pending experiments are drawn too. They count for both recommended points: \eqn{G} is what the next
+#'     experiments add to them.
+#'   * With limits, a point can be recommended if the posterior means after the results satisfy them.
+#'   * The draws are fixed. The answer is the same each time, and later random numbers do not change.
+#'
+#'   In one step, the expected gain without noise is the expected improvement that [policy_ei()] maximises; with noise it is
+#'   that of the knowledge gradient (Frazier, Powell and Dayanik 2009).
+#' @section Calibration: The number assumes that the model is right. It ignores that later suggestions use earlier
+#'   results, which for large `n` add more than a batch.
+#' @section Errors: Bandits with several objectives, comparisons, or an algorithm without a single posterior have no
+#'   such number.
+#' @references Frazier, Powell and Dayanik (2009), The knowledge-gradient policy for correlated normal beliefs, INFORMS
+#'   Journal on Computing 21(4).
+#' @seealso [stopping] for rules that stop a search; [calibration].
+#' @concept stopping criterion
+#' @concept when to stop
+#' @concept expected improvement
+#' @concept knowledge gradient
+#' @concept value of information
+#' @examples
+#' set.seed(1)
+#' b <- auto_bandit(list(temp = c(40, 100)))
+#' for (k in 1:8) {
+#'   q <- b$suggest()
+#'   b$observe(q$id, 80 - (q$temp - 70)^2 / 50 + rnorm(1))
+#' }
+#' b$expected_improvement(4, at_least = 0.5)
+#' @name expected-improvement
+NULL
+
+bandit_expected_improvement <- function(bandit, n, at_least, context, ...) {
+  check_dots_empty(..., allowed = c("n", "at_least", "context"))
+  n <- check_count(n, upper = 1000)
+  at_least <- check_number(at_least, "at_least", lower = 0)
+  rebuild(bandit)
+  check_gains(bandit$config)
+  contexts <- contexts_for(bandit, context, 1L)
+  gain <- kept_answer(bandit, list("gains", n, context), drawn_gains(bandit, n, contexts, context))
+  # (The mean is not negative; that of the draws can be, if points are almost equal.)
+  data.frame(mean = max(0, mean(gain)), sd = stats::sd(gain), probability = mean(gain > at_least))
+}
+
+# Why a bandit has no such gain; NULL if it has.
+without_gains <- function(config) {
+  if (!is.null(config$rule)) "an algorithm with its own rule"
+  else if (of_form(config, "compares")) "comparisons"
+  else if (length(objectives(config)) > 1) "several objectives"
+}
+
+check_gains <- function(config) {
+  why <- without_gains(config)
+  if (is.null(why)) return(invisible())
+  stop_state("`$expected_improvement()` needs a single objective with one posterior; this bandit has ", why, ".",
+             argument = "n")
+}
+
+gain_draws <- 4096L
+
+# Draws of the gain in units of the reward; NA if it is not known.
+drawn_gains <- function(bandit, n, contexts, context) {
+  config <- current_config(bandit)
+  if (!is_scale_known(config) || awaits_first_fit(bandit)) return(NA_real_)
+  best <- likely_best(bandit, context)
+  if (nrow(best) == 0) return(NA_real_)
+  best <- points_in_log(config, points_in_frame(config, best, "x"), contexts)
+  ahead <- asked_ahead(bandit, n, contexts)
+  drawn <- preserve_rng({
+    set_stream_seed(1)
+    lapply(seq_len(outcome_count(config)), function(k) {
+      draw_results(ahead$bandit, k, best, ahead$pending, length(ahead$new))
+    })
+  })
+  before <- recommended_in_draws(drawn, config, "before")
+  after <- recommended_in_draws(drawn, config, "after")
+  if (anyNA(before)) return(NA_real_)
+  one <- outcome_config(config, 1)
+  value <- function(row) as_rewards(drawn[[1]]$f[cbind(row, seq_along(row))], one)
+  gain <- (value(after) - value(before)) * if (is_minimising(one) || is_reflected(one)) -1 else 1
+  known <- core(cpp_bandit_known(bandit$handle, 1L))
+  pmin(gain, if (has_response(one)) Inf else diff(range(known$value)))
+}
+
+# A copy with the parameters in force from the start: without the events of refits its replay is much faster.
+twin_without_refits <- function(bandit) {
+  events <- table_columns(bandit$events)
+  kept <- !events$kind %in% believing
+  twin <- as.environment(new_bandit(current_config(bandit), table_copy(bandit$queries),
+                                    table_of(lapply(events, `[`, kept)), memory = NULL))
+  handle <- core(cpp_bandit_new(core_config(twin$config)))
+  log <- played_log(twin)
+  core(cpp_bandit_replay(handle, log$queries, log$contexts, log$events, log$refits, 0L, NULL, integer()))
+  twin$handle <- handle
+  twin
+}
+
+# A copy in which the next points have been suggested by the current model: ids of the pending queries and of the new
+# ones.
+asked_ahead <- function(bandit, n, contexts) {
+  twin <- twin_without_refits(bandit)
+  pending <- which(status_of(twin, seq_len(table_size(twin$queries))) %in% c("pending", "partial"))
+  of <- function(count) subset_contexts(contexts, rep(1L, count))
+  left <- if (isTRUE(twin$config$noiseless)) suppressMessages(length(rows_with_points_left(twin, of(n), FALSE))) else n
+  preserve_rng({
+    designed <- min(left, unplayed_of_design(twin, of(1)))
+    if (designed > 0) ask_design(twin, of(designed), NA_real_)
+    if (left > designed) ask(twin, of(left - designed), NA_real_)
+  })
+  list(bandit = twin, pending = pending, new = setdiff(seq_len(table_size(twin$queries)), seq_len(table_size(bandit$queries))))
+}
+
+# Joint draws of an outcome at the recommended point, the pending ones and the new ones (rows): `f`, and its posterior
+# mean given the results of the pending ones (`before`) or of all (`after`), in the model's units.
+draw_results <- function(twin, k, best, pending, new) {
+  ids <- c(pending, table_size(twin$queries) - new + seq_len(new))
+  models <- core(cpp_bandit_joint_moments(twin$handle, k - 1L, best, as.integer(ids)))
+  weight <- vapply(models, `[[`, 0, "weight")
+  # (Systematic sampling: each model has its share of the draws.)
+  model <- findInterval((seq_len(gain_draws) - 0.5) / gain_draws, cumsum(weight / sum(weight)), left.open = TRUE) + 1L
+  if (k > 1) model <- sample(model)
+  count <- length(ids) + 1L
+  out <- list(f = matrix(0, count, gain_draws), before = matrix(0, count, gain_draws),
+              after = matrix(0, count, gain_draws))
+  for (m in unique(model)) {
+    at <- which(model == m)
+    part <- draw_under_model(models[[m]], length(pending), length(at), outcome_config(current_config(twin), k))
+    for (name in names(out)) out[[name]][, at] <- part[[name]]
+  }
+  out
+}
+
+draw_under_model <- function(model, pending, draws, config) {
+  count <- length(model$mean)
+  noise_var <- of_form(config, "noise_of_results")(model, config)
+  e <- eigen(model$covariance, symmetric = TRUE)
+  root <- e$vectors * rep(sqrt(pmax(e$values, 0)), each = count)
+  f <- model$mean + root %*% matrix(stats::rnorm(count * draws), count)
+  y <- f + sqrt(noise_var) * matrix(stats::rnorm(count * draws), count)
+  given <- function(rows) {
+    if (length(rows) == 0) return(matrix(model$mean, count, draws))
+    s <- model$covariance[rows, rows, drop = FALSE]
+    noise <- pmax(noise_var[rows], 1e-9 * max(diag(s), 1e-300))
+    model$mean + model$covariance[, rows, drop = FALSE] %*%
+      solve(s + diag(noise, length(rows)), y[rows, , drop = FALSE] - model$mean[rows])
+  }
+  list(f = f, before = given(1L + seq_len(pending)), after = given(seq_len(count)[-1]))
+}
+
+# The row of the recommended point in each draw; NA if the limits hold nowhere.
+recommended_in_draws <- function(drawn, config, when) {
+  value <- drawn[[1]][[when]]
+  roles <- outcome_roles(config)
+  for (k in which(vapply(roles, is_limited, NA))) {
+    role <- core_role(roles[[k]], outcome_config(config, k))
+    value[drawn[[k]][[when]] < role$lower | drawn[[k]][[when]] > role$upper] <- -Inf
+  }
+  row <- max.col(t(value), "first")
+  ifelse(is.finite(value[cbind(row, seq_along(row))]), row, NA_integer_)
+}
+
+# For rewards with a likelihood: the inverse of the Fisher information of one result about f, at f's mean.
+noise_of_responses <- function(model, config) {
+  sampling <- sampling_of(config)
+  if (!sampling$discrete) return(model$noise_var)
+  vapply(if (is_reflected(config)) -model$mean else model$mean, function(f) {
+    y <- trait(config$rewards, "support")(f)
+    1 / max(sum(exp(sampling$log_p(y, 1, f)) * slope_of_reward(sampling, y, 1, f)^2), 1e-12)
+  }, 0)
+}
+
+# What the next experiments add, for prints and plots: NULL if the model was not fitted, or if there is no such number.
+gain_of_next <- function(bandit) {
+  config <- current_config(bandit)
+  if (is.null(config$models) || length(config$context_names) || !is.null(without_gains(config))) return(NULL)
+  gain <- bandit_expected_improvement(bandit, shown_experiments, 0, NULL)
+  if (!is.na(gain$mean)) gain
+}
+
+gain_in_words <- function(bandit) {
+  gain <- gain_of_next(bandit)
+  if (is.null(gain)) return(NULL)
+  sprintf("the next %d are expected to add %.2g, sd %.2g (more than 0 with probability %.2g)", shown_experiments,
+          gain$mean, gain$sd, gain$probability)
+}
+
+shown_experiments <- 4
+
+register_form("reward", noise_of_results = function(model, config) model$noise_var)
+register_form("response", noise_of_results = noise_of_responses)
