@@ -29,8 +29,9 @@
 #'   * Joint draws of \eqn{f} at these points and at the recommended one, with noise, give 4096 draws of the results, of
 #'     the point with the largest posterior mean after them, and of \eqn{G}. A noisy result may mislead, so \eqn{G} can be
 #'     negative. With an average over models each draw is from one of them, chosen by its weight.
-#'   * A gain counts as at most the range of the observed rewards. Without this, the far tails of a transformed model
-#'     ([scale_outputs()]) can dominate the mean.
+#'   * A gain counts as at most \eqn{n/(n + 2t)}{n / (n + 2 t)} of the range of the \eqn{t}{t} rewards. Models that
+#'     were fitted to few rewards expect larger gains, which real experiments do not have (see *Calibration*). A given
+#'     model, and rewards with a likelihood, have no such limit.
 #'   * Results of pending experiments are drawn too. They count for both recommended points: \eqn{G} is what the next
 #'     experiments add to them.
 #'   * With limits, a point can be recommended if the posterior means after the results satisfy them.
@@ -109,8 +110,14 @@ drawn_gains <- function(bandit, n, contexts, context) {
   one <- outcome_config(config, 1)
   value <- function(row) as_rewards(drawn[[1]]$f[cbind(row, seq_along(row))], one)
   gain <- (value(after) - value(before)) * if (is_minimising(one) || is_reflected(one)) -1 else 1
-  known <- core(cpp_bandit_known(bandit$handle, 1L))
-  pmin(gain, if (has_response(one)) Inf else diff(range(known$value)))
+  pmin(gain, most_gained(bandit, n))
+}
+
+# Models of few rewards expect gains that are too large (`bench/results/expected_gain.md`).
+most_gained <- function(bandit, n) {
+  if (has_response(bandit$config) || is.null(bandit$config$refit)) return(Inf)
+  known <- core(cpp_bandit_known(bandit$handle, 1L))$value
+  diff(range(known)) * n / (n + 2 * length(known))
 }
 
 # A copy with the parameters in force from the start: without the events of refits its replay is much faster.
