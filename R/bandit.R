@@ -192,10 +192,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   columns ignored. For [rewards_binary()] and the other response types it also has `lower` and `upper`, and the
 #'   arguments `scale` and `level`.
 #' * `$draw()` returns exact joint draws from the posterior over all arms, one per column.
-#' * `$expected_improvement()` returns what the next `n` experiments are expected to add, see [expected-improvement].
+#' * `$expected_improvement()`: see [expected-improvement].
 #' * `$certificate()` returns a bound on a point's regret, its probability and its assumptions, see [stopping] and
-#'   [calibration]. Without a `rule` it is the gap of the policy's own bounds or, if the policy has none, of draws or
-#'   intervals.
+#'   [calibration].
 #' * `$information_gain()` returns \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)}, in nats, of the
 #'   points that the variance includes in the current segment.
 #' * `$safe()` returns the classification of [safe_opt()], see [safe-methods].

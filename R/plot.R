@@ -23,9 +23,8 @@
 #' * `"front"` (several objectives, see [outcomes]): the first two objectives of the observations and of the Pareto
 #'   front (`$front()`), with bars of 2 sd, and the reference point. Points that violate a limit are pale.
 #' * `"feasible"` (limits): the probability that all limits hold, along each input, through the best point.
-#' * `"progress"`: results in their order and the best so far (with several objectives their hypervolume). A triangle
-#'   shows what the next 4 experiments are expected to reach, plus and minus the sd of their gain
-#'   ([expected-improvement]).
+#' * `"progress"`: results in order, the best so far (or hypervolume), and a triangle: what the next 4 experiments are
+#'   expected to reach, with one sd of their gain ([expected-improvement]).
 #' * `"arms"` (all other domains): posterior mean and error bars by arm, observations, pending queries, next choice. For
 #'   a box or product of more than two inputs, the distinct points played are drawn as arms.
 #'
@@ -36,7 +35,7 @@
 #' are fewer than 10 (except a grid of two inputs), if they lie on a line of two inputs, or if their covariance is given
 #' as a matrix. Rewards from before the last restart, which the posterior no longer uses, are hollow and pale.
 #'
-#' Plotting changes neither the bandit nor the random numbers that follow. No next choice is marked if it is random
+#' No next choice is marked if it is random
 #' (Thompson sampling, uniform sampling, exploration rounds of change detection).
 #'
 #' @section Maps of arms: Arms that do not form a grid, such as boreholes by longitude and latitude, are drawn as
@@ -84,8 +83,7 @@
 #'
 #' * **Bandit**: a row per point with `arm` (arms only), the inputs, `mean`, `sd`, `lower` and `upper` (the band),
 #'   `plays` (arms only; in this context) and `truth` (if given). Attribute `width` is a number. Attribute `next_choice`
-#'   is a row of a history, or `NULL`. With `"progress"` the columns are `evaluation`, `reward`, `best` (or
-#'   `hypervolume`) and `status`.
+#'   is a row of a history, or `NULL`.
 #' * **Run**: `round`, the column of the quantity, `bound`.
 #' * **Comparison**: `bandit`, `round`, `mean`, `se`, `lower`, `upper`, `bound`.
 #' @section Errors: A `gpbandits_error` for an invalid argument, or a type that the domain does not allow.
