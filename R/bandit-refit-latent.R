@@ -41,8 +41,7 @@ latent_question <- function(bandit, x, current, fits_mean, fix_noise = TRUE, ...
 # is centred at the variance with which the bandit began.
 hold_variances <- function(problem, first) {
   for (k in problem$scale + 1L) {
-    prior <- problem$priors[, k]
-    if (is.infinite(prior[["sd"]])) problem$priors[c("mean", "sd"), k] <- c(first[[k]], 1)
+    if (has_no_prior(problem$priors[[k]])) problem$priors[[k]] <- normal_prior(first[[k]], 1)
   }
   problem
 }

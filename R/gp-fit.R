@@ -69,8 +69,8 @@
 #' @param lower,upper bounds: numbers with the names of parameters, on the natural scale. `NULL` (default): see
 #'   *Bounds and priors*.
 #' @param priors a list with the names of parameters: normal priors of their logarithms, `c(meanlog, sdlog)`, or a
-#'   matrix of two such rows for an equal mixture; Beta priors of correlations, see *Bounds and priors*. `NULL`
-#'   (default): none.
+#'   matrix of up to ten such rows for a mixture, equal unless a third column has weights; Beta priors of correlations,
+#'   see *Bounds and priors*. `NULL` (default): none.
 #' @param iterations the largest number of iterations of each search, an integer >= 1; 100 by default.
 #' @param own_noise a number > 0 per observation: its known noise variance, in squared units of `y`; `NA` means the
 #'   fitted one. If there is no `NA`, `noise_var` is unchanged. `NULL` (default): all have the fitted one.
@@ -245,15 +245,14 @@ fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
 
 # (As ParameterPrior in fitting/fit.h: up to a constant.)
 log_prior <- function(parameters, problem) {
-  of_one <- function(u, p) {
-    if (p[["shape1"]] > 0) return(p[["shape1"]] * u + if (p[["shape2"]] != 1) (p[["shape2"]] - 1) *
-                                  log(-expm1(u)) else 0)
-    if (is.infinite(p[["sd"]])) return(0)
-    z <- -0.5 * ((u - p[["mean"]]) / p[["sd"]])^2
-    if (p[["other_sd"]] == 0) return(z)
-    log(exp(z) / p[["sd"]] + exp(-0.5 * ((u - p[["other_mean"]]) / p[["other_sd"]])^2) / p[["other_sd"]])
+  of_one <- function(u, prior) {
+    if (prior[1] > 0) return(prior[1] * u + if (prior[2] != 1) (prior[2] - 1) * log(-expm1(u)) else 0)
+    if (has_no_prior(prior)) return(0)
+    parts <- matrix(prior[-(1:2)], 3)
+    density <- log(parts[1, ] / parts[3, ]) - 0.5 * ((u - parts[2, ]) / parts[3, ])^2
+    if (ncol(parts) == 1) -0.5 * ((u - parts[2]) / parts[3])^2 else max(density) + log(sum(exp(density - max(density))))
   }
-  sum(vapply(seq_along(parameters), function(i) of_one(parameters[[i]], problem$priors[, i]), 0))
+  sum(vapply(seq_along(parameters), function(i) of_one(parameters[[i]], problem$priors[[i]]), 0))
 }
 
 #' @rdname gp_fit
@@ -364,43 +363,55 @@ check_parameter_names <- function(given, known, arg) {
   }
 }
 
-# A column per parameter, in the format of ParameterPrior in fitting/fit.h; an infinite sd if there is no prior.
+# A vector per parameter: the shapes of a Beta distribution, then weight, mean and sd of each part of a mixture of
+# normals, as in ParameterPrior of fitting/fit.h. Shapes of 0 and no parts: no prior.
 fit_priors <- function(priors, known) {
-  none <- c(mean = 0, sd = Inf, other_mean = 0, other_sd = 0, shape1 = 0, shape2 = 0)
-  out <- matrix(rep(none, length(known)), length(none), dimnames = list(names(none), known))
-  if (is.null(priors)) return(out)
-  if (!is.list(priors)) stop_argument("priors", describe(priors), "a list of c(meanlog, sdlog)")
-  if (length(priors)) check_parameter_names(names(priors), NULL, "priors")
-  check_parameter_names(names(priors), known, "priors")
-  for (name in names(priors)) {
-    made <- check_parameter_prior(priors[[name]], paste0("priors$", name), grepl("correlation", name))
-    out[names(made), name] <- made
+  if (!is.null(priors) && !is.list(priors)) stop_argument("priors", describe(priors), "a list of c(meanlog, sdlog)")
+  if (length(priors)) {
+    check_parameter_names(names(priors), NULL, "priors")
+    check_parameter_names(names(priors), known, "priors")
   }
-  out
+  lapply(known, function(name) {
+    if (is.null(priors[[name]])) return(normal_prior(0, Inf))
+    check_parameter_prior(priors[[name]], paste0("priors$", name), grepl("correlation", name))
+  })
 }
 
-# c(meanlog, sdlog); two such rows, equally likely; of a correlation also c(shape1 =, shape2 =).
+normal_prior <- function(mean, sd) c(0, 0, if (is.finite(sd)) c(1, mean, sd))
+has_no_prior <- function(prior) length(prior) == 2 && prior[1] == 0
+
+# c(meanlog, sdlog); rows of these, with or without a third column of weights; of a correlation also
+# c(shape1 =, shape2 =). Returns an element of fit_priors().
 check_parameter_prior <- function(prior, arg, correlation = FALSE) {
-  if (correlation && setequal(names(prior), c("shape1", "shape2"))) {
-    prior <- check_numbers(prior[c("shape1", "shape2")], arg, lower = 0, open_lower = TRUE, lengths = 2)
-    return(c(shape1 = prior[[1]], shape2 = prior[[2]]))
+  shapes <- c("shape1", "shape2")
+  if (correlation && setequal(names(prior), shapes)) {
+    return(check_numbers(unname(prior[shapes]), arg, lower = 0, open_lower = TRUE, lengths = 2))
   }
-  if (is.matrix(prior)) {
-    if (!is.numeric(prior) || !identical(dim(prior), c(2L, 2L))) {
-      stop_argument(arg, describe(prior), "c(meanlog, sdlog), or two rows of these, equally likely")
-    }
-    one <- check_parameter_prior(prior[1, ], arg)
-    other <- check_parameter_prior(prior[2, ], arg)
-    return(c(one, other_mean = other[["mean"]], other_sd = other[["sd"]]))
-  }
-  if (any(c("shape1", "shape2") %in% names(prior))) {
+  if (any(shapes %in% names(prior))) {
     stop_argument(arg, "a Beta prior",
                   if (correlation) "c(shape1 =, shape2 =)" else "c(meanlog, sdlog): only correlations have one")
   }
+  c(0, 0, t(lognormal_parts(prior, arg)))
+}
+
+most_prior_parts <- 10
+
+# The parts of a log-normal prior, a row each: weight, mean and sd.
+lognormal_parts <- function(prior, arg) {
   if (setequal(names(prior), c("meanlog", "sdlog"))) prior <- prior[c("meanlog", "sdlog")]
-  prior <- check_numbers(prior, arg, lengths = 2)
-  if (prior[[2]] <= 0) stop_argument(arg, describe(prior[[2]]), "c(meanlog, sdlog) with sdlog > 0")
-  c(mean = prior[[1]], sd = prior[[2]])
+  if (!is.matrix(prior)) prior <- matrix(check_numbers(prior, arg, lengths = 2), 1)
+  parts <- nrow(prior)
+  if (!is.numeric(prior) || parts == 0 || parts > most_prior_parts || !ncol(prior) %in% 2:3) {
+    stop_argument(arg, describe(prior), sprintf(
+      "c(meanlog, sdlog), or up to %d rows of these, with or without a column of weights", most_prior_parts))
+  }
+  check_numbers(as.vector(prior), arg)
+  if (any(prior[, 2] <= 0)) {
+    stop_argument(arg, describe(prior[prior[, 2] <= 0, 2][[1]]), "c(meanlog, sdlog) with sdlog > 0")
+  }
+  weight <- if (ncol(prior) == 3) prior[, 3] else rep(1, parts)
+  if (any(weight <= 0)) stop_argument(arg, describe(weight[weight <= 0][[1]]), "weights > 0 in its third column")
+  unname(cbind(weight / sum(weight), prior[, 1:2, drop = FALSE]))
 }
 
 # The parameters (numbered from 0) that multiply the whole kernel when all of them are

@@ -18,8 +18,8 @@
 #'   *Without noise*.
 #' @param noise_var initial noise variance of the scaled rewards, a number > 0; 0.01 by default. Each refit estimates it
 #'   again. With `refit = NULL` it is fixed.
-#' @param noise_prior prior of the noise variance for refits: `c(meanlog, sdlog)` of a log-normal distribution, or two
-#'   such rows (an equal mixture). `NULL`: none. `"auto"`, the default: a mixture, see *Priors*.
+#' @param noise_prior prior of the noise variance for refits: `c(meanlog, sdlog)` of a log-normal distribution, or
+#'   rows of these for a mixture, equal unless a third column has weights. `NULL`: none. `"auto"`, the default: a mixture, see *Priors*.
 #' @param lengthscale_prior prior of each lengthscale for refits, in units of its input's range, in the form of
 #'   `noise_prior`. `NULL`: none. `"auto"`, the default: a log-normal distribution for the default kernel, none for
 #'   others. See *Priors*.
@@ -120,11 +120,11 @@ check_model_refit <- function(refit) {
   check_class(refit, "bandit_refit", "refit", hint = "refit_every()")
 }
 
-# NULL, "auto", c(meanlog, sdlog), or two such rows.
+# NULL, "auto", c(meanlog, sdlog), or rows of these.
 check_prior <- function(prior, arg) {
   if (is.null(prior) || identical(prior, "auto")) return(prior)
-  made <- check_parameter_prior(prior, arg)
-  if (is.matrix(prior)) unname(prior) else c(meanlog = made[["mean"]], sdlog = made[["sd"]])
+  parts <- lognormal_parts(prior, arg)
+  if (is.matrix(prior)) unname(prior) else c(meanlog = parts[, 2], sdlog = parts[, 3])
 }
 
 #' @export
@@ -157,8 +157,10 @@ model_setting_words <- function(value, name) {
 }
 
 lognormal_words <- function(prior) {
-  one <- function(p) sprintf("log-normal, median %.3g, sdlog %.3g", exp(p[[1]]), p[[2]])
-  if (is.matrix(prior)) paste(one(prior[1, ]), "or", one(prior[2, ])) else one(prior)
+  parts <- lognormal_parts(prior, "prior")
+  words <- sprintf("log-normal, median %.3g, sdlog %.3g", exp(parts[, 2]), parts[, 3])
+  if (is.matrix(prior) && ncol(prior) == 3) words <- sprintf("%s (%.3g%%)", words, 100 * parts[, 1])
+  paste(words, collapse = " or ")
 }
 
 # The first line of the printed text, without its brackets.

@@ -498,10 +498,8 @@ with_extras <- function(problem, extras) {
   for (name in c("start", "lower", "upper", "likely_lower", "likely_upper")) {
     problem[[name]] <- c(problem[[name]][-last], extras[, name], problem[[name]][last])
   }
-  own <- problem$priors[, rep(last, nrow(extras)), drop = FALSE]
-  own["mean", ] <- extras[, "mean"]
-  own["sd", ] <- extras[, "sd"]
-  problem$priors <- cbind(problem$priors[, -last, drop = FALSE], own, problem$priors[, last])
+  own <- Map(normal_prior, extras[, "mean"], extras[, "sd"])
+  problem$priors <- c(problem$priors[-last], unname(own), problem$priors[last])
   problem
 }
 

@@ -139,7 +139,10 @@ lengthscale_priors <- function(kernel, domain, prior, contexts = NULL, prefix = 
   # The lengthscale of a periodic kernel is relative to its period.
   side <- if (trait(kernel, "unitless")) 1 else lengthscale_sides(kernel, domain, contexts)
   names <- paste0(prefix, kernel$type, ".lengthscale", if (count > 1) seq_len(count) else "")
-  in_units <- function(unit) if (is.matrix(prior)) prior + cbind(c(unit, unit), 0) else prior + c(unit, 0)
+  in_units <- function(unit) {
+    if (is.matrix(prior)) prior[, 1] <- prior[, 1] + unit else prior[1] <- prior[1] + unit
+    prior
+  }
   stats::setNames(lapply(log(rep_len(side, count)), in_units), names)
 }
 

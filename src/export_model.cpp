@@ -219,12 +219,18 @@ gpb::VectorXd numbers(const Rcpp::List& list, const char* name) {
   return Rcpp::as<gpb::VectorXd>(list[name]);
 }
 
-// A column per parameter.
+// For each parameter: the shapes of a Beta distribution, then weight, mean and sd of each part of a mixture.
 std::vector<gpb::ParameterPrior> priors_from(const Rcpp::List& list) {
-  const Eigen::MatrixXd priors = Rcpp::as<Eigen::MatrixXd>(gpb::required(list, "priors"));
   std::vector<gpb::ParameterPrior> out;
-  for (Eigen::Index p = 0; p < priors.cols(); ++p) {
-    out.push_back({priors(0, p), priors(1, p), priors(2, p), priors(3, p), priors(4, p), priors(5, p)});
+  for (SEXP one : Rcpp::as<Rcpp::List>(gpb::required(list, "priors"))) {
+    const gpb::VectorXd numbers = Rcpp::as<gpb::VectorXd>(one);
+    gpb::ParameterPrior prior;
+    prior.shape1 = numbers[0];
+    prior.shape2 = numbers[1];
+    for (gpb::Index k = 2; k + 2 < numbers.size(); k += 3) {
+      prior.parts.push_back({numbers[k], numbers[k + 1], numbers[k + 2]});
+    }
+    out.push_back(std::move(prior));
   }
   return out;
 }

@@ -198,30 +198,34 @@ test_that("the uncertainty of a fitted mean is included", {
   expect_equal(sqrt(sum(weight * (mean - centre)^2)), sqrt(noise / 15), tolerance = 0.15)
 })
 
-test_that("a mixture of two normal priors, and a Beta prior of a correlation, equal their formulas", {
+test_that("a mixture of normal priors, and a Beta prior of a correlation, equal their formulas", {
   set.seed(10)
   x <- cbind(runif(12), rep(1:3, 4))
   y <- sin(4 * x[, 1]) + c(-0.5, 0, 0.5)[x[, 2]] + rnorm(12, sd = 0.1)
   kernel <- kernel_se(0.5, dims = 1) * kernel_categorical(0.5, dims = 2)
   two <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
-  fit <- gp_fit(x, y, kernel, priors = list(noise_var = two, "2.categorical.correlation" = c(shape1 = 2, shape2 = 3)), mean = 0)
-  p <- fit$parameters
-  noise <- log(p[["noise_var"]])
-  rho <- p[["2.categorical.correlation"]]
-  prior <- log(sum(dnorm(noise, two[, 1], two[, 2]))) + 2 * log(rho) + 2 * log1p(-rho) + log(sqrt(2 * pi))
-  expect_equal(fit$objective, fit$log_likelihood + prior, tolerance = 1e-9)
-  expect_lt(rho, 1)
-  # The maximum of it: every small step is worse.
-  for (name in names(p)) for (step in c(-0.05, 0.05)) {
-    moved <- log(p)
-    moved[name] <- moved[name] + step
-    q <- exp(moved)
-    if (grepl("correlation", name) && q[[name]] >= 1) next
-    other <- gp_regression(x, y, gpbandits:::kernel_with_parameters(kernel, q[-length(q)]), q[["noise_var"]])
-    at <- log(q[["noise_var"]])
-    r <- q[["2.categorical.correlation"]]
-    value <- as.numeric(logLik(other)) + log(sum(dnorm(at, two[, 1], two[, 2]))) + 2 * log(r) + 2 * log1p(-r) + log(sqrt(2 * pi))
-    expect_lte(value, fit$objective + 1e-4)
+  three <- cbind(rbind(c(log(1e-6), 1), two), c(2, 1, 5))
+  for (noise_prior in list(two, three)) {
+    weight <- if (ncol(noise_prior) == 3) noise_prior[, 3] / 8 else c(0.5, 0.5)
+    # (Up to a constant, which for a mixture is that of the normal density.)
+    log_prior <- function(p) {
+      u <- log(p[["noise_var"]])
+      r <- p[["2.categorical.correlation"]]
+      log(sum(weight * dnorm(u, noise_prior[, 1], noise_prior[, 2]))) + log(sqrt(2 * pi)) + 2 * log(r) + 2 * log1p(-r)
+    }
+    priors <- list(noise_var = noise_prior, "2.categorical.correlation" = c(shape1 = 2, shape2 = 3))
+    fit <- gp_fit(x, y, kernel, priors = priors, mean = 0)
+    p <- fit$parameters
+    expect_equal(fit$objective, fit$log_likelihood + log_prior(p), tolerance = 1e-9)
+    expect_lt(p[["2.categorical.correlation"]], 1)
+    # The maximum of it: every small step is worse.
+    for (name in names(p)) for (step in c(-0.05, 0.05)) {
+      q <- p
+      q[name] <- exp(log(q[[name]]) + step)
+      if (grepl("correlation", name) && q[[name]] >= 1) next
+      other <- gp_regression(x, y, gpbandits:::kernel_with_parameters(kernel, q[-length(q)]), q[["noise_var"]])
+      expect_lte(as.numeric(logLik(other)) + log_prior(q), fit$objective + 1e-4)
+    }
   }
 })
 
@@ -252,7 +256,7 @@ test_that("invalid values of `average` and priors are errors", {
   for (bad in list(0, 1.5, 101, "two", NA, NULL, c(2, 3))) {
     expect_error(refit_every(2, average = bad), class = "gpbandits_error")
   }
-  bad_priors <- list(matrix(1, 3, 2), rbind(c(0, 1), c(0, -1)), c(shape1 = 1, shape2 = 1), list(1, 2), "no")
+  bad_priors <- list(matrix(1, 3, 4), matrix(1, 11, 2), cbind(1, 1, 0), rbind(c(0, 1), c(0, -1)), c(shape1 = 1, shape2 = 1), list(1, 2), "no")
   for (bad in bad_priors) expect_error(refit_every(2, priors = list(noise_var = bad)), class = "gpbandits_error")
   expect_error(refit_every(2, priors = list(categorical.correlation = c(shape1 = -1, shape2 = 2))), class = "gpbandits_error")
 })

@@ -41,14 +41,23 @@ double ParameterPrior::log_density(double u, double* slope) const {
     if (!(rest > 0.0)) return shape2 > 1.0 ? -kInf : shape1 * u;
     return shape1 * u + (shape2 - 1.0) * std::log(rest);
   }
-  const double z = (u - mean) / sd;
-  if (slope) *slope = -z / sd;
-  if (!(other_sd > 0.0)) return -0.5 * z * z;
-  const double w = (u - other_mean) / other_sd;
-  const double one = -0.5 * z * z - std::log(sd), other = -0.5 * w * w - std::log(other_sd);
-  const double top = std::max(one, other);
-  const double sum = std::exp(one - top) + std::exp(other - top);
-  if (slope) *slope = (std::exp(one - top) * *slope - std::exp(other - top) * w / other_sd) / sum;
+  if (parts.size() == 1) {
+    const double z = (u - parts[0].mean) / parts[0].sd;
+    if (slope) *slope = -z / parts[0].sd;
+    return -0.5 * z * z;
+  }
+  double sum = 0.0, slopes = 0.0, top = -kInf;
+  const auto log_part = [u](const Part& part) {
+    const double z = (u - part.mean) / part.sd;
+    return std::log(part.weight / part.sd) - 0.5 * z * z;
+  };
+  for (const Part& part : parts) top = std::max(top, log_part(part));
+  for (const Part& part : parts) {
+    const double density = std::exp(log_part(part) - top);
+    sum += density;
+    slopes -= density * (u - part.mean) / (part.sd * part.sd);
+  }
+  if (slope) *slope = slopes / sum;
   return top + std::log(sum);
 }
 

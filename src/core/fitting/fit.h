@@ -9,14 +9,16 @@
 
 namespace gpb {
 
-// The prior of a parameter's logarithm u. It is normal, or an equal mixture of two normals if `other_sd` > 0. For a
-// correlation (`shape1` > 0), exp(u) has a Beta distribution.
+// The prior of a parameter's logarithm u: a mixture of normals, or none. For a correlation (`shape1` > 0), exp(u) has a
+// Beta distribution.
 struct ParameterPrior {
-  double mean = 0.0, sd = kInf;  // infinite: no prior
-  double other_mean = 0.0, other_sd = 0.0;
+  struct Part {
+    double weight, mean, sd;
+  };
+  std::vector<Part> parts;
   double shape1 = 0.0, shape2 = 0.0;
 
-  bool holds() const { return std::isfinite(sd) || shape1 > 0.0; }
+  bool holds() const { return !parts.empty() || shape1 > 0.0; }
   // The log density up to a constant, and its derivative.
   double log_density(double u, double* slope) const;
 };
