@@ -239,10 +239,40 @@ sample_points.finite_domain <- function(domain, count) {
   arm_points(domain, sample.int(nrow(domain$x), count, replace = TRUE) - 1L)
 }
 
-# Without replacement if there are enough arms.
+# Without replacement if there are enough arms. The first arm is random. Each other one has as many levels as possible
+# that no earlier arm has; among these arms, it is the most distant one from the earlier arms.
 #' @export
 design_points.finite_domain <- function(domain, count) {
-  arm_points(domain, sample.int(nrow(domain$x), count, replace = count > nrow(domain$x)) - 1L)
+  n <- nrow(domain$x)
+  if (count >= n) return(arm_points(domain, c(sample.int(n), sample.int(n, count - n, replace = TRUE)) - 1L))
+  is_level <- domain$names %in% names(domain$params)
+  numbers <- unit_columns(domain$x[, !is_level, drop = FALSE])
+  levels <- domain$x[, is_level, drop = FALSE]
+  used <- matrix(FALSE, n, ncol(levels))
+  nearest <- rep(Inf, n)
+  chosen <- integer()
+  order <- sample.int(n)                                  # decides between equals
+  at <- order[1]
+  repeat {
+    chosen <- c(chosen, at)
+    if (length(chosen) == count) break
+    same <- levels == rep(levels[at, ], each = n)
+    used <- used | same
+    nearest <- pmin(nearest, rowSums((numbers - rep(numbers[at, ], each = n))^2) + rowSums(!same))
+    nearest[at] <- -Inf
+    new <- rowSums(!used)
+    new[chosen] <- -1
+    best <- order[new[order] == max(new)]
+    at <- best[which.max(nearest[best])]
+  }
+  arm_points(domain, chosen - 1L)
+}
+
+# Columns moved and scaled to 0 to 1; constant ones are 0.
+unit_columns <- function(x) {
+  least <- apply(x, 2, min)
+  width <- apply(x, 2, max) - least
+  t((t(x) - least) / ifelse(width > 0, width, 1))
 }
 
 #' @export

@@ -77,3 +77,28 @@ test_that("a design repeats no point while another is left, and then all equally
   twice <- drawn(search_space(a = param_integer(0, 1), b = c("x", "y")), 9)
   expect_true(all(table(twice$a, twice$b) >= 2))
 })
+
+test_that("a design of arms has every level as early as possible, and then the most distant arms", {
+  table <- expand.grid(solvent = c("a", "b", "c", "d"), base = c("p", "q"), t = c(60, 80, 100))
+  domain <- finite_domain(table, labels = FALSE)
+  firsts <- integer()
+  for (seed in 1:20) {
+    set.seed(seed)
+    points <- gpbandits:::design_points(domain, 6)
+    arms <- points$arm + 1L
+    chosen <- table[arms, ]
+    expect_identical(anyDuplicated(arms), 0L)
+    for (k in 1:4) expect_identical(length(unique(chosen$solvent[1:k])), k)
+    expect_identical(length(unique(chosen$base[1:2])), 2L)
+    expect_identical(abs(diff(chosen$t[1:2])) >= 20, TRUE)
+    firsts <- c(firsts, arms[1])
+  }
+  expect_gt(length(unique(firsts)), 5)
+  # Without levels, the second arm is the most distant one from the first.
+  x <- cbind(c(0, 0.1, 0.2, 1), 5)
+  for (seed in 1:10) {
+    set.seed(seed)
+    arms <- gpbandits:::design_points(finite_domain(x), 2)$arm + 1L
+    expect_identical(arms[2], if (arms[1] == 4) 1L else 4L)
+  }
+})
