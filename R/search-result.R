@@ -51,7 +51,7 @@ with_structure <- function(model_state, bandit, best, certificate = NULL, ...) {
 # The worth of the point of a row of `$best()` with one outcome. Points that were not evaluated have their mean.
 worth_of_point <- function(bandit, best) {
   known <- evaluated_outcomes(bandit)
-  at <- match_frames(best[bandit$config$domain$names], known$frame)
+  at <- match_frames(best[names(known$frame)], known$frame)
   if (is.na(at)) model_state_of_best(bandit, best)$mean else worth_of_evaluated(bandit, known)[at, ]
 }
 

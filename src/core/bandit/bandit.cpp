@@ -491,8 +491,11 @@ double Bandit::value_of(Index id, Index outcome) const {
 // worth of an evaluated point.
 const Point* Bandit::surely_as_good(const Point& found) const {
   if (!model_state_.exact && !model_state_.noise_fitted) return nullptr;
-  const std::vector<Index> ids = rewarded(Context());
+  std::vector<Index> ids = rewarded(Context());
   if (ids.empty()) return nullptr;
+  // (A reward that was reported with more noise than the others hardly counts as an evaluation.)
+  const auto shared = std::stable_partition(ids.begin(), ids.end(), [this](Index id) { return has_shared_noise(id); });
+  if (shared != ids.begin()) ids.erase(shared, ids.end());
   const VectorXd worth = worth_of_evaluated(ids, 0, model_state_.exact);
   const Index best = first_best(worth.data(), worth.size(), 0.0);
   const Point* point = &state_.query(ids[static_cast<std::size_t>(best)]).point;
