@@ -5,7 +5,7 @@
 
 build <- tempfile("linalg")
 dir.create(build)
-sources <- list.files("src/core/linalg", "\\.cpp$", full.names = TRUE)
+sources <- c(list.files("src/core/linalg", "\\.cpp$", full.names = TRUE), file.path("src/core/base", c("failures.cpp", "vectors.cpp")))
 stopifnot(file.copy(c("bench/linalg.cpp", sources), file.path(build, c("bench_linalg.cpp", basename(sources)))))
 include <- c(normalizePath("src/core"), system.file("include", package = "RcppEigen"))
 Sys.setenv(PKG_CPPFLAGS = paste(c("-DEIGEN_MPL2_ONLY", sprintf("-I'%s'", include)), collapse = " "),
@@ -34,7 +34,10 @@ kept <- rbind(
   cases("accumulate_rows", c(1000, 1000), c(200, 500)),
   cases("growing forward", 1, c(100, 400, 1000)),
   cases("growing backward", 1, c(100, 400, 1000)),
-  cases("symmetric_sweep", 1, c(100, 300, 600)))
+  cases("symmetric_sweep", 1, c(100, 300, 600)),
+  cases("squared distances", c(100, 100, 512), c(2, 10, 10)),
+  cases("matern_correlations", c(100, 512), 1),
+  cases("cosines", c(64, 512), 1))
 deleted <- cases("potter_gain", 1, c(20, 64, 200, 500))
 
 table_lines <- function(frame) {

@@ -8,6 +8,7 @@
 #include <R_ext/BLAS.h>
 #include <R_ext/Lapack.h>
 
+#include "linalg/elementwise.h"
 #include "linalg/growing_cholesky.h"
 #include "linalg/pruned_argmax.h"
 #include "linalg/sweeps.h"
@@ -234,6 +235,54 @@ Case inverse(int n) {
           }};
 }
 
+// Of n points from another in r inputs: the distances, and their Matern correlation of order 5/2 with its slope.
+struct Distances {
+  Distances(int points, int inputs)
+      : n(points), r(inputs), Y(MatrixXd::Random(n, r)), x(VectorXd::Random(r)), inverse(VectorXd::Ones(r)),
+        s(Eigen::ArrayXd::Random(n).abs() * 9.0), t(n), slope(n) {
+    for (int c = 0; c < r; ++c) columns.push_back(Y.col(c).data());
+  }
+  int n, r;
+  MatrixXd Y;
+  VectorXd x, inverse;
+  Eigen::ArrayXd s, t, slope;
+  std::vector<const double*> columns;
+};
+
+Case distances(const std::shared_ptr<Distances>& a) {
+  return {[a] {
+            a->t.setZero();
+            add_squared_distances(a->columns.data(), a->x.data(), a->inverse.data(), a->r, 1e300, a->n, a->t.data());
+          },
+          [a] {
+            a->t.setZero();
+            for (int c = 0; c < a->r; ++c) a->t += ((a->Y.col(c).array() - a->x[c]) * a->inverse[c]).square();
+            a->t = a->t.min(1e300);
+          },
+          nullptr};
+}
+
+Case matern(const std::shared_ptr<Distances>& a) {
+  return {[a] {
+            a->t = a->s;
+            matern_correlations(5, a->n, a->t.data(), a->slope.data());
+          },
+          [a] {
+            a->t = std::sqrt(5.0) * a->s.sqrt();
+            a->slope = (-a->t).exp();
+            for (int j = 0; j < a->n; ++j) {
+              const double r = a->t[j], e = a->slope[j];
+              a->t[j] = (1.0 + r + r * r / 3.0) * e;
+              a->slope[j] = -(5.0 / 6.0) * (1.0 + r) * e;
+            }
+          },
+          nullptr};
+}
+
+Case waves(const std::shared_ptr<Distances>& a) {
+  return {[a] { a->t = a->s; cosines(a->n, a->t.data()); }, [a] { a->t = a->s.cos(); }, nullptr};
+}
+
 // ---- deleted from the package: it lost ---------------------------------------
 
 // v = M'x and gain = M v in one pass over an r x r matrix.
@@ -277,6 +326,9 @@ Case find(const std::string& name, int n, int r) {
   if (name == "subtract_outer") return outer(std::make_shared<Arms>(n, r));
   if (name == "first_upper_bound") return argmax(std::make_shared<Arms>(n, 1));
   if (name == "potter_gain") return potter(std::make_shared<Arms>(r, r));
+  if (name == "squared distances") return distances(std::make_shared<Distances>(n, r));
+  if (name == "matern_correlations") return matern(std::make_shared<Distances>(n, 1));
+  if (name == "cosines") return waves(std::make_shared<Distances>(n, 1));
   if (name == "symmetric_sweep") return inverse(r);
   const auto solve = std::make_shared<Solve>(r, n);
   if (name == "panels, all rows") return solve_panels(solve);

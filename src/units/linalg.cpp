@@ -1,4 +1,5 @@
 // A unit of the build, written by tools/units.sh.
+#include "linalg/elementwise.cpp"
 #include "linalg/growing_cholesky.cpp"
 #include "linalg/panels.cpp"
 #include "linalg/pruned_argmax.cpp"

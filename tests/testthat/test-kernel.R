@@ -77,6 +77,17 @@ test_that("more points than a block of the core give the same numbers", {
   }
 })
 
+test_that("a covariance does not depend on where in a block its point is, nor on the number of inputs at a time", {
+  set.seed(6)
+  x <- matrix(runif(7 * 37), 7)
+  for (nu in c(0.5, 1.5, 2.5)) {
+    kernel <- kernel_matern(nu, seq(1, 4, length.out = 37))
+    all <- kernel_gram(kernel, x)
+    for (j in 1:7) expect_identical(drop(kernel_gram(kernel, x[j, , drop = FALSE], x)), all[j, ])
+    expect_equal(all, ref_kernel_matern(nu, seq(1, 4, length.out = 37))(x), tolerance = 1e-13)
+  }
+})
+
 test_that("distances do not cancel far from the origin", {
   x <- c(1e8, 1e8 + 0.25, 1e8 + 1)
   expect_equal(kernel_gram(kernel_se(0.5), x), ref_kernel_se(0.5)(c(0, 0.25, 1)), tolerance = tol$identity)

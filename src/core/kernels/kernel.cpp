@@ -3,7 +3,15 @@
 
 #include "linalg/mirror.h"
 
+#include <algorithm>
+
 namespace gpb {
+
+namespace {
+
+constexpr Index kStrip = 32;  // columns of a Gram matrix that share a copy of the points from their first row on
+
+}  // namespace
 
 VectorXd Kernel::diagonal_gradient(const VectorXd& x) const {
   MatrixXd gradient;
@@ -34,7 +42,12 @@ MatrixXd Kernel::gram(const Points& X, const Points& Y) const {
 MatrixXd Kernel::gram(const Points& X) const {
   const Index n = X.rows();
   MatrixXd K(n, n);
-  for (Index j = 0; j < n; ++j) cross(row_of(X, j), X, K.col(j));
+  for (Index first = 0; first < n; first += kStrip) {
+    const Points below = X.bottomRows(n - first);
+    for (Index j = first; j < std::min(first + kStrip, n); ++j) {
+      cross(row_of(below, j - first), below, K.col(j).tail(n - first));
+    }
+  }
   mirror_lower(K);
   return K;
 }

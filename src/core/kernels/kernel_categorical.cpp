@@ -2,6 +2,7 @@
 #include "kernels/kernel_categorical.h"
 
 #include "kernels/kernel_scaling.h"
+#include "linalg/elementwise.h"
 
 #include <cmath>
 
@@ -24,15 +25,12 @@ void Categorical::check_correlation() const {
   }
 }
 
-// For as many of the first points as `out` has entries. (A processor cannot predict branches on levels: they took 1.5
-// times the time.)
+// For as many of the first points as `out` has entries.
 void Categorical::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
   out.setConstant(variance_);
   for (std::size_t c = 0; c < dims_.size(); ++c) {
-    const double here = x[dims_[c]], factors[] = {correlation_[static_cast<Index>(c)], 1.0};
-    const double* const column = Y.col(dims_[c]).data();
-    double* const to = out.data();
-    for (Index j = 0; j < out.size(); ++j) to[j] *= factors[column[j] == here];
+    multiply_where_unequal(Y.col(dims_[c]).data(), x[dims_[c]], correlation_[static_cast<Index>(c)], out.size(),
+                           out.data());
   }
 }
 
@@ -69,8 +67,8 @@ VectorXd Categorical::parameter_gradient(const Points& X, const MatrixXd& W) con
     const Eigen::ArrayXd weight = 2.0 * W.col(i).head(i).array() * row.head(i).array();
     by_variance += weight.sum();
     for (std::size_t c = 0; c < dims_.size(); ++c) {
-      const auto differs = (X.col(dims_[c]).head(i).array() != x[dims_[c]]).cast<double>();
-      gradient[shared_ ? 0 : static_cast<Index>(c)] += (weight * differs).sum();
+      add_where_unequal(X.col(dims_[c]).data(), x[dims_[c]], weight.data(), i,
+                        &gradient[shared_ ? 0 : static_cast<Index>(c)]);
     }
   }
   return gradient;

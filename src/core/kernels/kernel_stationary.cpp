@@ -1,6 +1,8 @@
 // Functions of kernel_stationary.h: kernels of the scaled distance: variance * rho(s), s = sum_c ((x_c - y_c) / l_c)^2.
 #include "kernels/kernel_stationary.h"
 
+#include "linalg/elementwise.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,16 +20,31 @@ StationaryKernel::StationaryKernel(Scaling scaling, double variance)
   check_positive(variance, "variance");
 }
 
-// Squares of differences: ||x||^2 + ||y||^2 - 2x'y would cancel.
-void StationaryKernel::squared_distance(const VectorXd& x, const Points& Y, Index start,
-                                        ArrayRef s) const {
-  s.setZero();
-  for (Index c = 0; c < scaling_.size(); ++c) {
-    const Index column = scaling_.dims[c];
-    const double inverse = 1.0 / scaling_.lengthscale[c];
-    s += ((Y.col(column).segment(start, s.size()).array() - x[column]) * inverse).square();
+// Some columns of a point and of a block of points. (Distances are sums of squares of differences: ||x||^2 + ||y||^2 -
+// 2x'y would cancel.)
+struct StationaryKernel::Columns {
+  static constexpr Index kMost = 16;
+  const double* y[kMost];
+  double x[kMost], inverse[kMost];
+  Index count;
+
+  Columns(const Scaling& scaling, Index first, const VectorXd& at, const Points& Y, Index start)
+      : count(std::min(kMost, scaling.size() - first)) {
+    for (Index c = 0; c < count; ++c) {
+      const Index column = scaling.dims[static_cast<std::size_t>(first + c)];
+      y[c] = Y.data() + column * Y.rows() + start;
+      x[c] = at[column];
+      inverse[c] = 1.0 / scaling.lengthscale[first + c];
+    }
   }
-  s = s.min(kFarthest);
+};
+
+void StationaryKernel::squared_distance(const VectorXd& x, const Points& Y, Index start, ArrayRef s) const {
+  s.setZero();
+  for (Index first = 0; first < scaling_.size(); first += Columns::kMost) {
+    const Columns some(scaling_, first, x, Y, start);
+    add_squared_distances(some.y, some.x, some.inverse, some.count, kFarthest, s.size(), s.data());
+  }
 }
 
 void StationaryKernel::cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const {
@@ -102,10 +119,9 @@ void StationaryKernel::add_gradient(const VectorXd& x, const Points& Y, Index st
     gradient[first] += (t * s).sum();
     return;
   }
-  for (Index c = 0; c < scaling_.size(); ++c) {
-    const Index column = scaling_.dims[c];
-    const auto y = Y.col(column).segment(start, s.size()).array();
-    gradient[first + c] += (t * ((y - x[column]) / scaling_.lengthscale[c]).square()).sum();
+  for (Index c = 0; c < scaling_.size(); c += Columns::kMost) {
+    const Columns some(scaling_, c, x, Y, start);
+    add_weighted_squares(some.y, some.x, some.inverse, some.count, t.data(), t.size(), gradient.data() + first + c);
   }
 }
 
@@ -127,9 +143,12 @@ std::unique_ptr<Kernel> SquaredExponential::clone() const {
   return std::make_unique<SquaredExponential>(*this);
 }
 
-void SquaredExponential::correlation(ArrayRef s) const { s = (-0.5 * s).exp(); }
+void SquaredExponential::correlation(ArrayRef s) const { gaussian_correlations(s.size(), s.data()); }
 
-void SquaredExponential::slope(ArrayRef s) const { s = -0.5 * (-0.5 * s).exp(); }
+void SquaredExponential::slope(ArrayRef s) const {
+  correlation(s);
+  s *= -0.5;
+}
 
 void SquaredExponential::correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const {
   correlation(rho);
@@ -178,49 +197,28 @@ Matern::Matern(Scaling scaling, double variance, double nu, BesselK bessel_k)
 
 std::unique_ptr<Kernel> Matern::clone() const { return std::make_unique<Matern>(*this); }
 
+// 2 nu, if it is one of the orders without Bessel functions; otherwise 0.
+int Matern::order() const { return nu_ == 0.5 || nu_ == 1.5 || nu_ == 2.5 ? static_cast<int>(2.0 * nu_) : 0; }
+
 void Matern::correlation(ArrayRef s) const {
+  if (order() > 0) return matern_correlations(order(), s.size(), s.data(), nullptr);
   s = std::sqrt(2.0) * std::sqrt(nu_) * s.sqrt();
-  if (nu_ == 0.5) {
-    s = (-s).exp();
-  } else if (nu_ == 1.5) {
-    s = (1.0 + s) * (-s).exp();
-  } else if (nu_ == 2.5) {
-    s = (1.0 + s + s.square() / 3.0) * (-s).exp();
-  } else {
-    for (Index j = 0; j < s.size(); ++j) s[j] = bessel_correlation(nu_, s[j], bessel_k_);
-  }
+  for (Index j = 0; j < s.size(); ++j) s[j] = bessel_correlation(nu_, s[j], bessel_k_);
 }
 
 // d rho / ds = (nu / r) d rho / dr.
 void Matern::slope(ArrayRef s) const {
-  s = std::sqrt(2.0) * std::sqrt(nu_) * s.sqrt();
-  if (nu_ == 0.5) {
-    s = (s > 0.0).select(-0.5 * (-s).exp() / s, 0.0);
-  } else if (nu_ == 1.5) {
-    s = -1.5 * (-s).exp();
-  } else if (nu_ == 2.5) {
-    s = -(5.0 / 6.0) * (1.0 + s) * (-s).exp();
-  } else {
-    for (Index j = 0; j < s.size(); ++j) s[j] = nu_ * bessel_slope(nu_, s[j], bessel_k_);
+  if (order() > 0) {
+    Block rho = s;
+    return matern_correlations(order(), s.size(), rho.data(), s.data());
   }
+  s = std::sqrt(2.0) * std::sqrt(nu_) * s.sqrt();
+  for (Index j = 0; j < s.size(); ++j) s[j] = nu_ * bessel_slope(nu_, s[j], bessel_k_);
 }
 
-// The two orders that are fitted most need only one exponential.
 void Matern::correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const {
-  if (nu_ != 1.5 && nu_ != 2.5) return StationaryKernel::correlation_and_slope(rho, slope_out);
-  rho = std::sqrt(2.0 * nu_) * rho.sqrt();
-  slope_out = (-rho).exp();
-  if (nu_ == 1.5) {
-    rho = (1.0 + rho) * slope_out;
-    slope_out *= -1.5;
-  } else {
-    const double third = 1.0 / 3.0;
-    for (Index j = 0; j < rho.size(); ++j) {
-      const double r = rho[j], e = slope_out[j];
-      rho[j] = (1.0 + r + third * r * r) * e;
-      slope_out[j] = -(5.0 / 6.0) * (1.0 + r) * e;
-    }
-  }
+  if (order() > 0) matern_correlations(order(), rho.size(), rho.data(), slope_out.data());
+  else StationaryKernel::correlation_and_slope(rho, slope_out);
 }
 
 // A multivariate t with 2 nu degrees of freedom.

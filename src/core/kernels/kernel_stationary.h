@@ -1,4 +1,4 @@
-// Kernels of the scaled distance: variance * rho(s), s = sum_c ((x_c - y_c) / l_c)^2. Uses kernels/.
+// Kernels of the scaled distance: variance * rho(s), s = sum_c ((x_c - y_c) / l_c)^2. Uses kernels/ and linalg/.
 #ifndef GPB_KERNEL_STATIONARY_H
 #define GPB_KERNEL_STATIONARY_H
 
@@ -37,6 +37,7 @@ class StationaryKernel : public Kernel {
   VectorXd shape_;  // none or one
 
  private:
+  struct Columns;
   void squared_distance(const VectorXd& x, const Points& Y, Index start, ArrayRef s) const;
   void add_gradient(const VectorXd& x, const Points& Y, Index start, const Block& weight,
                     VectorXd& gradient) const;
@@ -80,6 +81,8 @@ class Matern final : public StationaryKernel {
   double draw_scale(Rng& rng) const override;
 
  private:
+  int order() const;
+
   double nu_;
   BesselK bessel_k_;
 };

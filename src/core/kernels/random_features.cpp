@@ -5,6 +5,7 @@
 #include "base/ordering.h"
 #include "base/split_mix.h"
 #include "linalg/decompositions.h"
+#include "linalg/elementwise.h"
 
 #include <algorithm>
 #include <cmath>
@@ -125,7 +126,7 @@ void PriorPath::add_values(const Group& group, const Points& X, Eigen::Ref<Vecto
     for (Index m = 0; m < wave.cols(); ++m) {
       for (Index i = 0; i < count; ++i) wave(i, m) += group.phase[m];
     }
-    wave = wave.array().cos();
+    for (Index m = 0; m < wave.cols(); ++m) cosines(count, wave.col(m).data());
     for (const MatrixXd& direction : group.directions) {
       wave.array() *= product(points, direction).array();
     }
@@ -134,8 +135,8 @@ void PriorPath::add_values(const Group& group, const Points& X, Eigen::Ref<Vecto
       for (Index m = 0; m < wave.cols(); ++m) wave(i, m) *= group.by_arm(arm, m);
     }
     for (std::size_t m = 0; m < group.signs.size(); ++m) {
-      for (Index i = 0; i < count; ++i) {
-        wave(i, static_cast<Index>(m)) *= group.sign(m, row_of(points, i));
+      for (const RandomSign& one : group.signs[m]) {
+        for (Index i = 0; i < count; ++i) wave(i, static_cast<Index>(m)) *= one.of(points(i, one.input));
       }
     }
     add_multiple(out.segment(start, count), 1.0, wave, group.weight);
@@ -162,7 +163,9 @@ double PriorPath::add_gradient(const Group& group, const VectorXd& x, VectorXd& 
   for (std::size_t m = 0; m < group.signs.size(); ++m) {
     weight[static_cast<Index>(m)] *= group.sign(m, x);
   }
-  const Eigen::ArrayXd wave = angle.cos() * weight;
+  Eigen::ArrayXd wave = angle;
+  cosines(wave.size(), wave.data());
+  wave *= weight;
   std::vector<Eigen::ArrayXd> factors;
   Eigen::ArrayXd all = Eigen::ArrayXd::Ones(angle.size());
   for (const MatrixXd& direction : group.directions) {
