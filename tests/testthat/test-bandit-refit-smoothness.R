@@ -160,3 +160,19 @@ test_that("with many points, refits that continue start every kernel near its ma
   # (12 of them for the curvature at two modes and 16 for the weights.)
   expect_lt(found$evaluations, 70)
 })
+
+test_that("with many points, refits that continue stay within the bounds of correlations near 1", {
+  set.seed(1)
+  inputs <- c("p", "q", "r")
+  d <- search_space(a = param_real(0, 1), p = param_logical(), q = param_logical(), r = param_logical())
+  kernel <- kernel_matern(2.5, 0.3, dims = "a") * kernel_categorical(rep(1 - 1e-9, 3), dims = inputs)
+  b <- gp_bandit(d, kernel, 0.05, policy_ei(),
+                 refit = refit_every(5, average = 2, mean = "fit", smoothness = c(2.5, 1.5, 0.5)))
+  x <- data.frame(a = runif(310))
+  for (name in inputs) x[[name]] <- runif(310) < 0.5
+  b$add(x, reward = sin(6 * x$a) + 0.05 * x$p + rnorm(310, sd = 0.1))
+  internal <- function(name) getFromNamespace(name, "gpbandits")
+  plan <- internal("prepared_refits")(b)$plans[[1]]
+  fit <- internal("fit_under")(b, plan, internal("refitted_parameters")(b), NULL, since_refit = 5)$fit
+  expect_gt(fit$noise_var, 0)
+})

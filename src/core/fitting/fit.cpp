@@ -182,7 +182,7 @@ Fit::Candidate Fit::screen_start() {
 }
 
 double Fit::screen(VectorXd& point) {
-  const Candidate found = screened(point);
+  const Candidate found = screened(clamped(point, lower_, upper_));
   point = found.at;
   return found.objective;
 }
@@ -207,7 +207,8 @@ std::vector<Fit::Candidate> Fit::candidates() {
 
 // The search runs over [0, 1]^d. The minimised function is scaled for a first step of moderate length. It is shifted so
 // that the tolerance does not depend on the data's units.
-VectorXd Fit::local_search(const VectorXd& start) {
+VectorXd Fit::local_search(const VectorXd& from) {
+  const VectorXd start = clamped(from, lower_, upper_);
   const Index d = static_cast<Index>(free_.size());
   VectorXd u(d), width(d), slope;
   const double base = evaluate(start, &slope);

@@ -67,9 +67,9 @@ class Fit {
   void resume();
   // A local search from the best of the start and these points; returns its end.
   VectorXd finish(const std::vector<VectorXd>& points);
-  // A local search from one further point; returns its end.
-  VectorXd local_search(const VectorXd& start);
-  // Moves a point to its best scale, and returns the objective there.
+  // A local search from one further point, or the nearest one within the bounds; returns its end.
+  VectorXd local_search(const VectorXd& from);
+  // Moves a point within the bounds and to its best scale, and returns the objective there.
   double screen(VectorXd& point);
   // The log posterior density up to a constant, and its gradient unless null. A fitted mean is integrated out of the
   // value (under a flat prior), but not out of the gradient.
