@@ -1,4 +1,4 @@
-# Do stated probabilities hold? Certificates of stop_prb() and false alarms of calibrated detectors, labels of gp_lse()
+# Do stated probabilities hold? Certificates of stop_prb() and false alarms of calibrated detectors, intervals of gp_lse()
 # and the noise test of check_model(), in simulated runs with known truth.
 #   Rscript bench/promises_stopping.R [runs=200] [parts=stop,detector,level,noise]
 # Results: bench/results/promises_stopping.md. About 15 minutes.
@@ -54,21 +54,33 @@ restarts <- function(pairs, dyadic) {
   max(bandit$history()$segment) > 1
 }
 
-# ---- gp_lse(): are more than a fifth of the truths outside of their intervals after some of the rewards? -------------
+# ---- gp_lse(): which truths are in their intervals of 2 sd after some of the rewards? --------------------------------
 
-outside <- function(rounds, single) {
+# Truths of the prior, with the right settings, or without a good guess of the kernel's variance.
+inside <- function(case, rounds = c(8, 16, 32)) {
   x <- seq(0, 1, length.out = 60)
-  f <- 50 + 20 * sin(6 * x)
-  bandit <- gp_lse(x, kernel_se(0.3, variance = 400), noise_var = 9, level = 55, accuracy = 3,
-                   width = width_constant(2), refit = refit_every(5), mean = 50)
-  if (single) bandit <- gp_bandit(x, kernel_se(0.3, variance = 400), 9, bandit$config$policy, refit = refit_every(5),
-                                  mean = 50)
-  for (t in seq_len(rounds)) {
+  f <- 50 + as.vector(sample_gp(kernel_se(0.3, variance = 400), x))
+  kernel <- kernel_se(0.3, variance = if (case == "variance 1") 1 else 400)
+  bandit <- gp_lse(x, kernel, noise_var = 9, level = 55, accuracy = 3, width = width_constant(2), mean = 50,
+                   refit = if (case != "no refits") refit_every(5))
+  former <- if (case == "one model") refit_every(5) else if (case == "no noise prior") refit_every(5, average = 10)
+  if (!is.null(former)) bandit <- gp_bandit(x, kernel, 9, bandit$config$policy, refit = former, mean = 50)
+  vapply(seq_len(max(rounds)), function(t) {
     q <- bandit$suggest()
     bandit$observe(q$id, f[q$arm] + rnorm(1, sd = 3))
-  }
-  found <- bandit$levels()
-  mean(found$lower > f | found$upper < f) > 0.2
+    if (!t %in% rounds) return(NA_real_)
+    found <- bandit$levels()
+    mean(found$lower <= f & f <= found$upper)
+  }, 0)[rounds]
+}
+
+coverage <- function(case) {
+  found <- vapply(seq_len(runs), function(seed) {
+    set.seed(seed)
+    suppressWarnings(inside(case))
+  }, numeric(3))
+  line(c(case, runs, sprintf("%.3f (%.3f), %d", rowMeans(found), apply(found, 1, stats::sd) / sqrt(runs),
+                             rowSums(found < 0.8))))
 }
 
 # ---- check_model(): p-values of the noise test below 0.05 of a correct model -----------------------------------------
@@ -90,13 +102,13 @@ if ("detector" %in% parts) for (pairs in c(40, 80)) {
   count("calibrate_detector()", sprintf("%d pairs, dyadic", pairs), 0.05, function() restarts(pairs, TRUE))
   if (pairs == 40) count("calibrate_detector()", "40 pairs", 0.05, function() restarts(pairs, FALSE))
 }
-if ("level" %in% parts) {
-  for (rounds in c(8, 12, 20)) for (single in c(TRUE, FALSE)) {
-    count("gp_lse()", sprintf("%d rewards, %s", rounds, if (single) "one model" else "ten models"), "-",
-          function() outside(rounds, single))
-  }
-}
 if ("noise" %in% parts) for (case in list(c(12, 0.3), c(30, 0.1), c(60, 0.01), c(60, 1))) {
   count("check_model(), noise", sprintf("%g rewards, noise sd %g", case[1], case[2]), 0.05,
         function() rejects(case[1], case[2]))
+}
+if ("level" %in% parts) {
+  # The proportion of truths inside (standard error), and the number of runs with more than a fifth outside.
+  line(c("gp_lse()", "runs", sprintf("%d rewards", c(8, 16, 32))))
+  line(c("---", rep("---:", 4)))
+  for (case in c("no refits", "one model", "no noise prior", "the default", "variance 1")) coverage(case)
 }

@@ -201,11 +201,14 @@ test_that("invalid levels are errors", {
 
 test_that("with fitted hyperparameters the intervals are those of several models, and contain most truths", {
   x <- seq(0, 1, length.out = 30)
-  f <- 50 + 20 * sin(6 * x)
-  inside <- vapply(1:12, function(seed) {
+  kernel <- kernel_se(0.3, variance = 400)
+  lse <- function(refit) {
+    gp_lse(x, kernel, noise_var = 9, level = 55, accuracy = 3, width = width_constant(2), refit = refit, mean = 50)
+  }
+  inside <- vapply(1:40, function(seed) {
     set.seed(seed)
-    b <- gp_lse(x, kernel_se(0.3, variance = 400), noise_var = 9, level = 55, accuracy = 3, width = width_constant(2),
-                refit = refit_every(5), mean = 50)
+    f <- 50 + as.vector(sample_gp(kernel, x))
+    b <- lse(refit_every(5))
     for (t in 1:8) {
       q <- b$suggest()
       b$observe(q$id, f[q$arm] + rnorm(1, sd = 3))
@@ -213,7 +216,10 @@ test_that("with fitted hyperparameters the intervals are those of several models
     found <- b$levels()
     mean(found$lower <= f & f <= found$upper)
   }, 0)
-  expect_gt(mean(inside), 0.8)
-  kept <- gp_lse(x, kernel_se(0.3), noise_var = 9, level = 55, accuracy = 3, refit = refit_every(5, average = 3))
-  expect_identical(kept$config$refit$average, 3)
+  expect_gt(mean(inside), 0.9)
+  kept <- lse(refit_every(5, average = 3, priors = list(noise_var = c(0, 2), se.lengthscale = c(0, 1))))$config$refit
+  expect_identical(kept$average, 3)
+  expect_identical(kept$settings$priors, list(noise_var = c(0, 2), se.lengthscale = c(0, 1)))
+  expect_identical(lse(refit_every(5))$config$refit$settings$priors$noise_var[1], log(9))
+  expect_error(gp_lse(x, kernel, level = 55, accuracy = 3, refit = refit_every(5)), "noise_var", class = "gpbandits_error")
 })
