@@ -113,6 +113,10 @@ cpp_bandit_arm_outcomes <- function(handle, arm, context) {
     .Call(`_gpbandits_cpp_bandit_arm_outcomes`, handle, arm, context)
 }
 
+cpp_formula <- function(op, value, variables) {
+    .Call(`_gpbandits_cpp_formula`, op, value, variables)
+}
+
 cpp_log_feasible <- function(mean, sd, lower, upper) {
     .Call(`_gpbandits_cpp_log_feasible`, mean, sd, lower, upper)
 }

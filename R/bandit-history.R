@@ -76,10 +76,32 @@ bandit_history <- function(bandit, ids = NULL) {
             of_form(bandit$config, "beside")(bandit, ids),
             if (length(phase_names(bandit$config))) list(phase = phases_of(bandit, ids)),
             stats::setNames(lapply(extra, of), extra))
+  if (!is.null(bandit$config$goal)) ours <- append(ours, list(goal = goals_of_queries(bandit, ids)), length(values))
   notes <- if (length(bandit$notes)) note_columns(bandit, ids)
   columns <- c(query_frame(bandit, ids), columns_beside(ours, given_names(bandit$config)))
   if (length(notes)) columns <- c(columns, stats::setNames(notes, apart_from(names(notes), names(columns))))
   structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))
+}
+
+# The kernel's inputs of points, which may be numbers of arms only, in contexts.
+kernel_inputs_of <- function(config, points, contexts) {
+  if (is.null(points$inputs)) points <- arm_points(config$domain, points$arm)
+  values <- contexts$values
+  if (is_tabulated_space(config) && length(config$context_names)) values <- config$contexts[contexts$row + 1L, , drop = FALSE]
+  kernel_points(config$domain, points, values)
+}
+
+# The goal of some queries by their observed outcomes, NA until all are observed.
+goals_of_queries <- function(bandit, ids) {
+  config <- bandit$config
+  values <- vapply(value_columns(config), function(name) get(name, envir = bandit$queries)[ids], numeric(length(ids)))
+  goal_values(config, matrix(values, length(ids)),
+              kernel_inputs_of(config, logged_points(bandit, ids), contexts_of_queries(bandit, ids)))
+}
+
+contexts_of_queries <- function(bandit, ids) {
+  logged_contexts(bandit, list(context = bandit$queries$context[ids],
+                               inputs = cpp_logged_inputs(bandit$queries, as.integer(ids))))
 }
 
 # The status of each outcome of some queries: a matrix of status_names.

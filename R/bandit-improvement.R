@@ -34,6 +34,7 @@
 #'     model, and rewards with a likelihood, have no such limit.
 #'   * Results of pending experiments are drawn too. They count for both recommended points: \eqn{G} is what the next
 #'     experiments add to them.
+#'   * With a `goal` ([outcomes]) \eqn{f} is the goal, and the point with the best goal of the posterior means is recommended.
 #'   * With limits, a point can be recommended if the posterior means after the results satisfy them.
 #'   * The draws are fixed. The answer is the same each time, and later random numbers do not change.
 #'
@@ -104,19 +105,47 @@ drawn_gains <- function(bandit, n, contexts, context) {
       draw_results(ahead$bandit, k, best, ahead$pending, length(ahead$new))
     })
   })
-  before <- recommended_in_draws(drawn, config, "before")
-  after <- recommended_in_draws(drawn, config, "after")
+  value <- values_in_draws(ahead, best, contexts, config)
+  before <- recommended_in_draws(drawn, value, config, "before")
+  after <- recommended_in_draws(drawn, value, config, "after")
   if (anyNA(before)) return(NA_real_)
-  one <- outcome_config(config, 1)
-  value <- function(row) as_rewards(drawn[[1]]$f[cbind(row, seq_along(row))], one)
-  gain <- (value(after) - value(before)) * if (is_minimising(one) || is_reflected(one)) -1 else 1
+  worth <- value(drawn, "f")
+  at <- seq_along(before)
+  gain <- as_rewards_gained(worth[cbind(before, at)], worth[cbind(after, at)], config)
   pmin(gain, most_gained(bandit, n))
+}
+
+# A function of draws that returns what is maximised at each point (rows) in each draw: the objective in the model's
+# units, or the goal.
+values_in_draws <- function(ahead, best, contexts, config) {
+  if (is.null(config$goal)) return(function(drawn, what) drawn[[1]][[what]])
+  ids <- c(ahead$pending, ahead$new)
+  first <- kernel_inputs_of(config, points_found(config, best), contexts)
+  others <- kernel_inputs_of(config, logged_points(ahead$bandit, ids), contexts_of_queries(ahead$bandit, ids))
+  inputs <- rbind(first, others)
+  function(drawn, what) {
+    size <- dim(drawn[[1]][[what]])
+    values <- vapply(seq_along(drawn), function(k) {
+      map <- output_map(outcome_config(config, k))
+      values <- as.double(drawn[[k]][[what]])
+      if (is.null(map)) values else cpp_map_outputs(map, values, TRUE)
+    }, numeric(prod(size)))
+    goal <- goal_values(config, matrix(values, prod(size)), inputs[rep(seq_len(size[1]), size[2]), , drop = FALSE])
+    goal_sign(config$goal) * matrix(ifelse(is.na(goal), -largest_number, goal), size[1])
+  }
+}
+
+as_rewards_gained <- function(before, after, config) {
+  if (!is.null(config$goal)) return(after - before)
+  one <- outcome_config(config, 1)
+  output_sign(one) * (as_rewards(after, one) - as_rewards(before, one))
 }
 
 # Models of few rewards expect gains that are too large (`bench/results/expected_gain.md`).
 most_gained <- function(bandit, n) {
   if (has_response(bandit$config) || is.null(bandit$config$refit)) return(Inf)
-  known <- core(cpp_bandit_known(bandit$handle, 1L))$value
+  known <- if (is.null(bandit$config$goal)) core(cpp_bandit_known(bandit$handle, 1L))$value
+           else stats::na.omit(goals_of_queries(bandit, seq_len(table_size(bandit$queries))))
   diff(range(known)) * n / (n + 2 * length(known))
 }
 
@@ -186,8 +215,8 @@ draw_under_model <- function(model, pending, draws, config) {
 }
 
 # The row of the recommended point in each draw; NA if the limits hold nowhere.
-recommended_in_draws <- function(drawn, config, when) {
-  value <- drawn[[1]][[when]]
+recommended_in_draws <- function(drawn, value, config, when) {
+  value <- value(drawn, when)
   roles <- outcome_roles(config)
   for (k in which(vapply(roles, is_limited, NA))) {
     role <- core_role(roles[[k]], outcome_config(config, k))

@@ -13,7 +13,7 @@ bandit_story <- function(bandit) {
     sprintf("%s over %s", if (has_posterior(bandit)) "Gaussian-process bandit" else "Bandit",
             describe_domain(config$domain)),
     sprintf("  policy     %s", describe_policy(config$policy)),
-    if (!is.null(config$outputs)) sprintf("  outputs    %s", describe_outputs(config)),
+    if (!is.null(config$outputs) && is.null(config$goal)) sprintf("  outputs    %s", describe_outputs(config)),
     if (has_posterior(bandit)) {
       describe_prior(config)
     },

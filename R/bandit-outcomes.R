@@ -43,6 +43,12 @@ outcomes_at <- function(bandit, points, context) {
     columns[[paste0(names[k], "_mean")]] <- one$mean
     columns[[paste0(names[k], "_sd")]] <- one$sd
   }
+  if (!is.null(config$goal)) {
+    seen <- contexts_of_points(bandit, context, point_total(points))
+    goal <- goal_moments(config, scaled, kernel_inputs_of(config, points, seen))
+    if (!is_level_known(config)) goal[] <- NA_real_
+    columns[c("goal_mean", "goal_sd")] <- goal
+  }
   columns$feasible <- feasibility(config, scaled)
   cpp_frame(columns)
 }
@@ -96,6 +102,7 @@ evaluated_under_limits <- function(bandit, found, contexts, feasible) {
 # that of Bandit::worth_of_evaluated() in the core, otherwise the mean.
 worth_of_evaluated <- function(bandit, points) {
   config <- current_config(bandit)
+  if (!is.null(config$goal)) return(as.matrix(outcomes_at(bandit, points$points, NULL)["goal_mean"]))
   scaled <- scaled_outcomes_at(bandit, points$points, NULL)
   worth <- vapply(match(objectives(config), outcome_names(config)), function(k) {
     one <- outcome_config(config, k)
@@ -165,6 +172,7 @@ best_of_front <- function(bandit, context, feasible, weights) {
 }
 
 objective_signs <- function(config) {
+  if (!is.null(config$goal)) return(c(goal = goal_sign(config$goal)))
   vapply(outcome_roles(config)[objectives(config)], trait, 0, "sense")
 }
 
@@ -264,7 +272,7 @@ is_nondominated <- function(values) {
 # ---- descriptions --------------------------------------------------------------------------
 
 outcomes_in_words <- function(best, config) {
-  each <- vapply(outcome_names(config), function(name) {
+  each <- vapply(c(if (!is.null(config$goal)) goal_column, outcome_names(config)), function(name) {
     sprintf("%s %.4g +- %.2g", name, best[[paste0(name, "_mean")]], best[[paste0(name, "_sd")]])
   }, "")
   paste0(": ", paste(each, collapse = ", "),

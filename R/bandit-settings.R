@@ -355,6 +355,12 @@ core_outcomes <- function(config, common) {
   })
   senses <- unname(vapply(roles, function(role) as.double(trait(role, "sense")), 0))
   common["failures"] <- list(if (!is.null(config$failures)) senses)
+  if (!is.null(config$goal)) {
+    common$goal <- goal_program(config)
+    if (goal_sign(config$goal) < 0) {
+      common$goal[c("op", "value")] <- list(c(common$goal$op, one_step("negate")[, "op"]), c(common$goal$value, 0))
+    }
+  }
   common
 }
 

@@ -5,7 +5,7 @@
 # other columns. `unknown`: may experiments still be running? `reward`: the name of its column.
 check_experiments <- function(data, domain, arg = "data", unknown = FALSE, contexts = character(), outcomes = NULL,
                               reward = NULL, rewards = NULL) {
-  if (length(outcomes) > 1) {
+  if (are_several(outcomes)) {
     return(check_experiments_of_several(data, domain, arg, unknown, contexts, names(outcomes)))
   }
   none <- list(x = user_inputs(domain, no_points(domain)), reward = numeric(), failed = logical())

@@ -223,6 +223,7 @@ check_linear_here <- function(config) {
 # Can this policy be used with these outcomes?
 check_policy_for_outcomes <- function(config) {
   policy <- config$policy
+  if (!is.null(config$goal)) return(check_policy_for_goal(policy))
   if (trait(policy, "takes_all")) return(invisible())
   trades <- length(objectives(config)) > 1
   of_several <- trait(policy, "objectives")
@@ -243,6 +244,13 @@ check_policy_for_outcomes <- function(config) {
                   paste("policy_ei() without cost and with incumbent = \"mean\", policy_ucb() with one multiplier,",
                         "policy_ts(), policy_uniform() or policy_function() with limits"))
   }
+}
+
+check_policy_for_goal <- function(policy) {
+  plain <- identical(policy$kind, "ei") && is.null(policy$incumbent) && is.null(policy$cost)
+  if (plain || trait(policy, "uniform")) return(invisible())
+  stop_argument("policy", sprintf("%s, which does not support a `goal`", trait(policy, "title")),
+                "policy_ei() without cost and with incumbent = \"mean\", or policy_uniform()")
 }
 
 with_outcomes <- function(config, outcomes) {
@@ -271,8 +279,9 @@ check_outcomes_again <- function(config) {
     }, NA))
     if (!whole) damaged("its outcomes are none")
     check_outcome_list(lapply(outcomes, `[[`, "role"), config)
-    if (!trait(outcomes[[1]]$role, "objective")) damaged("its first outcome is no objective")
-    if (length(outcomes) > 1) check_alone_with_outcomes(config[names(config) != "outputs"])
+    if (!is.null(config$goal)) check_goal(config$goal, config)
+    else if (!trait(outcomes[[1]]$role, "objective")) damaged("its first outcome is no objective")
+    if (length(outcomes) > 1 || !is.null(config$goal)) check_alone_with_outcomes(config[names(config) != "outputs"])
     for (k in seq_along(outcomes)) {
       one <- outcome_config(config, k)
       check_outputs(outcomes[[k]]$outputs, one[setdiff(names(one), c("outputs", "changes", "constraints"))])

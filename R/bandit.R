@@ -124,7 +124,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     accuracy = further$accuracy,
     format = bandit_format
   )
-  outcomes <- given_outcomes(outcomes, limits)
+  parts <- given_goal(further$goal, outcomes, limits, "maximize", c(domain$names, check_contexts(contexts, domain)$names))
+  config$goal <- parts$goal
+  outcomes <- parts$outcomes
   check_prior_optimum_alone(prior_optimum, outcomes)
   config$policy <- with_prior_optimum(config$policy, prepared_prior_optimum(prior_optimum, domain), 10)
   config <- with_rules(config, constraints, changes)
@@ -140,6 +142,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$mean <- check_prior_mean(mean, config$domain)
   config$design <- start_points(initial_design, config)
   config <- with_outcomes(config, outcomes)
+  if (!is.null(config$goal)) check_goal(config$goal, config)
   if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
     stop_argument("engine", dQuote(config$engine, FALSE),
                   "\"auto\", \"weights\" or \"played\" for arms in tabulated contexts")
@@ -517,10 +520,11 @@ NULL
 NULL
 
 # Settings that few bandits need: in `...`, by their full names.
-further_settings <- function(..., accuracy = 1e-3, failures = c("forget", "avoid", "doubt"), trust = FALSE) {
+further_settings <- function(..., accuracy = 1e-3, failures = c("forget", "avoid", "doubt"), trust = FALSE,
+                             goal = NULL) {
   check_dots_empty(..., allowed = gp_bandit_arguments())
   list(accuracy = check_number(accuracy, lower = 0, open_lower = TRUE, upper = 1), failures = failures,
-       trust = check_flag(trust))
+       trust = check_flag(trust), goal = goal)
 }
 
 gp_bandit_arguments <- function() {

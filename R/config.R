@@ -103,7 +103,9 @@ output_sign <- function(config) if (identical(config$outputs$direction, "minimiz
 
 is_minimising <- function(config) output_sign(config) < 0
 
-direction_of <- function(config) if (is_minimising(config)) "minimize" else "maximize"
+direction_of <- function(config) {
+  if (!is.null(config$goal)) config$goal$direction else if (is_minimising(config)) "minimize" else "maximize"
+}
 
 outcome_count <- function(config) max(1L, length(config$outcomes))
 

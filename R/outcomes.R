@@ -235,6 +235,17 @@ given_outcomes <- function(outcomes, limits, direction = "maximize", reward = "r
   outcomes_of_limits(limits, direction, reward)
 }
 
+# The same with a goal: the goal in the settings (NULL: none) and the outcomes. A goal that is prepared already is
+# returned.
+given_goal <- function(goal, outcomes, limits, direction, inputs, reward = "reward") {
+  if (is.null(goal)) return(list(goal = NULL, outcomes = given_outcomes(outcomes, limits, direction, reward)))
+  if (is.list(goal)) return(list(goal = goal, outcomes = outcomes))
+  limited <- if (!is.null(limits)) outcomes_of_limits(limits)[-1]
+  parts <- goal_from_formula(goal, outcomes, direction, c(inputs, setdiff(names(limited), names(outcomes))))
+  parts$outcomes[names(limited)] <- limited
+  parts
+}
+
 # The name of a single outcome, from the argument `reward`; NULL for "reward".
 check_reward_name <- function(reward, domain, contexts, outcomes) {
   if (is.null(reward)) return(NULL)
@@ -253,12 +264,15 @@ check_reward_name <- function(reward, domain, contexts, outcomes) {
 complete_outcomes <- function(outcomes, config) {
   if (is.null(outcomes)) return(NULL)
   outcomes <- check_outcome_list(outcomes, config)
-  if (length(outcomes) > 1) check_alone_with_outcomes(config)
+  if (length(outcomes) > 1 || !is.null(config$goal)) check_alone_with_outcomes(config)
   lapply(outcomes, complete_outcome, config)
 }
 
+# Are results given by the outcomes' names? (Not with a single objective.)
+are_several <- function(outcomes) length(outcomes) > 1 || length(outcomes) == 1 && !trait(outcomes[[1]], "objective")
+
 # Checks names and classes, and that there is at least one objective.
-check_outcome_list <- function(outcomes, config = NULL) {
+check_outcome_list <- function(outcomes, config = NULL, goal = !is.null(config$goal)) {
   allowed <- "a named list of to_maximize(), to_minimize(), at_most(), at_least(), in_range(), tracked()"
   if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) {
     stop_argument("outcomes", describe(outcomes), allowed)
@@ -272,6 +286,7 @@ check_outcome_list <- function(outcomes, config = NULL) {
                                 hint = "to_maximize(), at_most(), ...")
   }
   for (name in names) check_outcome_name(name, config)
+  if (goal) return(outcomes)
   first <- which(vapply(outcomes, trait, NA, "objective"))
   if (length(first) == 0) {
     stop_argument("outcomes", "a list without an objective",
@@ -308,6 +323,9 @@ check_alone_with_outcomes <- function(config) {
                     sprintf("one outcome if `%s` is given", rule))
     }
   }
+  if (!is.null(config$goal) && !is.null(config$pending$lipschitz)) {
+    stop_argument("pending", "pending_penalize() with a Lipschitz constant, for a `goal`", "another rule")
+  }
   if (trait(config$pending, "stands_in")) {
     stop_argument("pending", "pending_censor() with several outcomes",
                   "another rule, because censored rewards are defined for one outcome only")
@@ -334,6 +352,8 @@ complete_outcome <- function(outcome, config) {
 outcome_outputs <- function(outcome, config) {
   direction <- if (trait(outcome, "sense") < 0) "minimize" else "maximize"
   transform <- or_else(outcome$transform, config$outputs$transform)
+  # (Poor values are clipped, and a goal has its own idea of what is poor.)
+  if (!is.null(config$goal) && !is.null(transform)) transform <- or_else(outcome$transform, "none")
   if (!is.null(transform)) return(scale_outputs(direction, transform))
   # Without an outcome transform, an objective that is minimised changes its sign.
   if (trait(outcome, "objective") && direction == "minimize") scale_outputs(direction, centre = 0, scale = 1)
@@ -345,7 +365,7 @@ outcome_roles <- function(config) {
 
 has_limits <- function(config) any(vapply(outcome_roles(config), is_limited, NA))
 
-objectives <- function(config) names(Filter(function(role) trait(role, "objective"), outcome_roles(config)))
+objectives <- function(config) if (!is.null(config$goal)) goal_column else names(Filter(function(role) trait(role, "objective"), outcome_roles(config)))
 
 # The error probability of a width is divided among all bounded outcomes.
 shared_width <- function(width, config) {
@@ -360,7 +380,8 @@ shared_width <- function(width, config) {
 
 describe_outcomes <- function(config) {
   roles <- outcome_roles(config)
-  paste(sprintf("%s %s", names(roles), vapply(roles, trait, "", "title")), collapse = ", ")
+  goal <- if (!is.null(config$goal)) paste0("goal ", goal_words(config$goal), "; ")
+  paste0(goal, paste(sprintf("%s %s", names(roles), vapply(roles, trait, "", "title")), collapse = ", "))
 }
 
 # Checks a reference point: a number for each objective, by name.

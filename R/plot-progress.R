@@ -71,7 +71,7 @@ expected_ahead <- function(bandit) {
   if (is.null(gain)) return(NULL)
   best <- likely_best(frame_of(bandit))
   name <- if (of_form(config, "several")) paste0(objectives(config), "_mean") else "mean"
-  sign <- output_sign(config) * if (is_reflected(config)) -1 else 1
+  sign <- if (is.null(config$goal)) output_sign(config) else goal_sign(config$goal)
   now <- own_columns(best, given_names(config))[[name]]
   data.frame(evaluation = nrow(bandit_history(frame_of(bandit))) + shown_experiments, now,
              expected = now + sign * gain$mean, lower = now + sign * pmax(0, gain$mean - gain$sd),

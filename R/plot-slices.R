@@ -43,6 +43,7 @@ dependence_plot_data <- function(bandit, context, inputs, width, resolution = NU
   config <- bandit$config
   domain <- config$domain
   outcome <- match(objectives(config)[1], outcome_names(config))
+  if (is.na(outcome)) stop_argument("type", "\"dependence\"", "another plot for a goal that is a formula")
   u <- golden_points(others, length(domain$names))
   anywhere <- frame_of_quantiles(domain, u)
   parts <- lapply(inputs, function(name) {

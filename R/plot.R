@@ -69,8 +69,7 @@
 #' @param resolution points per input at which a box's posterior is drawn, an integer from 2 to 1000. `NULL` (default):
 #'   301 with one input, 61 with two.
 #' @param bound a bound on the *cumulative* regret or violation, as from [regret_bound()]: a number, or one per round.
-#'   For average and simple regret it is divided by the round. (Without delays, simple regret is at most average
-#'   regret.) `NULL` (default): none.
+#'   For average and simple regret it is divided by the round. `NULL` (default): none.
 #' @param bands half-width of the bands in standard errors of the mean, a number >= 0. Default 1; 0 draws none.
 #' @param log the logarithmic axes: `""` (default), `"x"`, `"y"` or `"xy"`. Values of zero are below a logarithmic axis.
 #' @param col colours of the curves, used cyclically. `NULL` (default): the palette of Okabe and Ito, suitable for

@@ -320,7 +320,7 @@ draws_incumbent <- function(policy) identical(policy$incumbent, "draws")
 # just inside that range.
 resolve_improvement <- function(settings, config) {
   xi <- settings$xi
-  if (xi == 0) return(settings)
+  if (xi == 0 || !is.null(config$goal)) return(settings)
   config <- outcome_config(config, match(objectives(config)[1], outcome_names(config)))
   map <- output_map(config)
   if (is.null(map) && !has_response(config)) return(settings)

@@ -198,7 +198,7 @@ register_form <- function(form, ..., of = NULL) {
 
 # The method or trait of this name for a bandit with these settings. (Response types declare their form.)
 of_form <- function(config, name) {
-  form <- if (length(config$outcomes) > 1) "outcomes"
+  form <- if (length(config$outcomes) > 1 || !is.null(config$goal)) "outcomes"
           else if (is.null(config$rewards)) "reward"
           else trait(config$rewards, "form")
   get(name, envir = reward_forms[[form]])

@@ -101,14 +101,15 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
                         initial_design = NULL, model = gp_model(), policy = default_policy(outcomes),
                         failures = NULL, contexts = NULL, outcomes = NULL, limits = NULL, rewards = NULL,
                         prior_optimum = NULL, transfer = NULL, control = search_control(), journal = NULL,
-                        store = NULL, reward = NULL) {
+                        store = NULL, reward = NULL, goal = NULL) {
   check_not_moved(...names())
   domain <- as_domain(domain)
   control <- check_control(control, c("pending", "trust"), "auto_bandit()")
   given <- check_contexts(contexts, domain)
-  if (!missing(direction)) check_no_direction_beside(outcomes)
-  reward <- check_reward_name(reward, domain, given$names, outcomes)
-  outcomes <- outcomes_of_search(outcomes, limits, direction, reward)
+  if (!missing(direction) && is.null(goal)) check_no_direction_beside(outcomes)
+  reward <- check_reward_name(reward, domain, given$names, or_else(outcomes, goal))
+  parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, c(domain$names, given$names))
+  outcomes <- parts$outcomes
   rewards <- check_searched_rewards(rewards, list(limits = limits, outcomes = outcomes, transfer = transfer))
   known <- check_experiments(data, domain, unknown = TRUE, contexts = given$names, outcomes = outcomes, reward = reward,
                              rewards = rewards)
@@ -124,7 +125,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   count <- if (is.null(first)) max(0, count - rows) else 0
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, model, policy, control$pending, ...,
-                          failures = failures, contexts = contexts, outcomes = outcomes, rewards = rewards,
+                          failures = failures, contexts = contexts, outcomes = outcomes, rewards = rewards, goal = parts$goal,
                           transfer = !is.null(transfer),
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)

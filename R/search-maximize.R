@@ -118,7 +118,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   reward <- dots$bandit[["reward"]]
   rewards <- check_searched_rewards(dots$bandit$rewards, list(limits = limits, outcomes = outcomes, transfer = transfer,
                                                               race = race, fidelity = fidelity))
-  dots$bandit[c("prior_optimum", "initial_design", "reward", "rewards")] <- NULL
+  goal <- dots$bandit$goal
+  dots$bandit[c("prior_optimum", "initial_design", "reward", "rewards", "goal")] <- NULL
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   timed <- is.finite(time_limit) && is.null(fidelity) && is.null(store)
   if (missing(evaluations)) {
@@ -132,9 +133,10 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_class(model, "gp_model", hint = "gp_model()")
   check_no_race_without_noise(race, model)
   fidelity <- check_fidelity(fidelity)
-  if (!missing(direction)) check_no_direction_beside(outcomes)
-  reward <- check_reward_name(reward, domain, character(), outcomes)
-  outcomes <- outcomes_of_search(outcomes, limits, direction, reward)
+  if (!missing(direction) && is.null(goal)) check_no_direction_beside(outcomes)
+  reward <- check_reward_name(reward, domain, character(), or_else(outcomes, goal))
+  parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, domain$names)
+  outcomes <- parts$outcomes
   check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, prior_optimum, workers, time_limit)
   check_alone_with_fidelity(fidelity, list(initial_design = initial_design, contexts = dots$bandit$contexts))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
@@ -149,7 +151,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
-  asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, rewards = rewards,
+  asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, rewards = rewards, goal = parts$goal,
                 transfer = !is.null(transfer))
   if (!is.null(fidelity)) asked[c("contexts", "context_sides")] <- list(cheaper, stats::setNames(1, cheaper))
   bandit <- do.call("scaled_bandit", c(asked, dots$bandit), quote = TRUE)
@@ -196,7 +198,7 @@ finished_search <- function(search, workers, control) {
 check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, data, prior_optimum, workers,
                                   time_limit) {
   if (!is.null(store)) check_no_waiting(race, "in a store")
-  if (length(outcomes) > 1) {
+  if (are_several(outcomes)) {
     check_one_outcome_for(list(race = race, fidelity = fidelity,
                                stop_when = if (!is.function(stop_when)) stop_when))
   }

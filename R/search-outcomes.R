@@ -6,11 +6,15 @@
 # ---- arguments ----------------------------------------------------------------------------
 
 # The outcomes given by `outcomes` or `limits`, with the first objective first; NULL if neither is given.
-outcomes_of_search <- function(outcomes, limits, direction, reward = NULL) {
+outcomes_of_search <- function(outcomes, limits, direction, reward = NULL, goal = NULL, inputs = NULL) {
   check_formula_code(limits, "limits")
+  if (!is.null(goal)) {
+    check_formula_code(goal, "goal")
+    return(given_goal(goal, outcomes, limits, check_choice(direction, c("maximize", "minimize"), "direction"), inputs))
+  }
   if (!is.null(limits)) direction <- check_choice(direction, c("maximize", "minimize"), "direction")
   outcomes <- given_outcomes(outcomes, limits, direction, or_else(reward, "reward"))
-  if (!is.null(outcomes)) check_outcome_list(outcomes)
+  list(goal = NULL, outcomes = if (!is.null(outcomes)) check_outcome_list(outcomes))
 }
 
 name_reward <- function(bandit, reward) bandit$config$reward_name <- reward

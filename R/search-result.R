@@ -298,7 +298,8 @@ augment.bandit_maximum <- function(x, newdata = NULL, ...) {
 
 new_maximum_of_outcomes <- function(history, bandit, ...) {
   config <- bandit$config
-  names <- outcome_names(config)
+  names <- c(if (!is.null(config$goal)) goal_column, outcome_names(config))
+  history <- with_goals(history, config)
   out <- list(par = NULL, value = NULL, sd = NULL, feasible = NULL, observed = NULL, front = NULL)
   if (length(objectives(config)) > 1) {
     out["front"] <- list(suppressWarnings(bandit$front(), classes = "gpbandits_infeasible"))
@@ -318,6 +319,16 @@ new_maximum_of_outcomes <- function(history, bandit, ...) {
                         outcomes = outcome_roles(config)), list(...)), class = "bandit_maximum")
 }
 
+# The goal of each evaluation, after its outcomes.
+with_goals <- function(history, config) {
+  if (is.null(config$goal)) return(history)
+  domain <- config$domain
+  points <- asked_points(domain, history[domain$names], NULL, "data")
+  goal <- goal_values(config, as.matrix(history[outcome_names(config)]), kernel_points(domain, points))
+  at <- max(match(outcome_names(config), names(history)))
+  cbind(history[seq_len(at)], goal = goal, history[-seq_len(at)])
+}
+
 story_of_outcomes <- function(x) {
   config <- x$bandit$config
   own <- evaluations_of(x)
@@ -325,7 +336,7 @@ story_of_outcomes <- function(x) {
   wanted <- objectives(config)
   of_several <- length(wanted) > 1
   what <- if (of_several) sprintf("Pareto front of %s", paste(wanted, collapse = ", "))
-          else if (is_minimising(config)) "Minimum" else "Maximum"
+          else if (direction_of(config) == "minimize") "Minimum" else "Maximum"
   head <- sprintf("%s found with %d evaluations%s%s", what, sum(own$status != "given"),
                   if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
   lines <- c(head, sprintf("  outcomes     %s", describe_outcomes(config)))

@@ -35,6 +35,7 @@ serve_model <- function(service) {
     inputs = lapply(seq_along(domain$names), input_described, domain = domain),
     arms = or_else(arm_count(domain), NA), contexts = I(as.character(config$context_names)),
     constraints = I(constraint_names(config, "g")), outcomes = I(unname(outcomes_described(config))),
+    goal = if (!is.null(config$goal)) list(name = goal_column, title = goal_words(config$goal)),
     prefer = described_comparison(config), queries = table_size(bandit$queries),
     requests = lapply(service_schema()$paths, accepted_fields)
   ))

@@ -381,7 +381,8 @@ point_described <- function(service, point) {
 # `mean` and `sd`, or with several outcomes those of each, and `feasible`.
 said_of_outcomes <- function(config, best) {
   if (!of_form(config, "several")) return(list(mean = best$mean, sd = best$sd))
-  each <- lapply(stats::setNames(nm = outcome_names(config)), function(name) {
+  names <- c(if (!is.null(config$goal)) goal_column, outcome_names(config))
+  each <- lapply(stats::setNames(nm = names), function(name) {
     list(mean = best[[paste0(name, "_mean")]], sd = best[[paste0(name, "_sd")]])
   })
   list(outcomes = each, feasible = best$feasible)

@@ -349,6 +349,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_formula
+Rcpp::List cpp_formula(const Eigen::VectorXd& op, const Eigen::VectorXd& value, const Eigen::MatrixXd& variables);
+RcppExport SEXP _gpbandits_cpp_formula(SEXP opSEXP, SEXP valueSEXP, SEXP variablesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type op(opSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type value(valueSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type variables(variablesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_formula(op, value, variables));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_log_feasible
 Eigen::VectorXd cpp_log_feasible(const Eigen::MatrixXd& mean, const Eigen::MatrixXd& sd, const Eigen::VectorXd& lower, const Eigen::VectorXd& upper);
 RcppExport SEXP _gpbandits_cpp_log_feasible(SEXP meanSEXP, SEXP sdSEXP, SEXP lowerSEXP, SEXP upperSEXP) {
@@ -1552,6 +1564,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_reported", (DL_FUNC) &_gpbandits_cpp_bandit_reported, 2},
     {"_gpbandits_cpp_bandit_predict_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_predict_outcomes, 2},
     {"_gpbandits_cpp_bandit_arm_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_arm_outcomes, 3},
+    {"_gpbandits_cpp_formula", (DL_FUNC) &_gpbandits_cpp_formula, 3},
     {"_gpbandits_cpp_log_feasible", (DL_FUNC) &_gpbandits_cpp_log_feasible, 4},
     {"_gpbandits_cpp_hypervolume", (DL_FUNC) &_gpbandits_cpp_hypervolume, 2},
     {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 8},

@@ -14,6 +14,7 @@
 #include "r_lbfgsb.h"
 #include "r_rng.h"
 #include "r_settings.h"
+#include "scores/goal.h"
 #include "scores/outcomes.h"
 #include "scores/pareto_front.h"
 #include "scores/policies.h"
@@ -93,6 +94,14 @@ ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* ha
   WidthPtr width;
   if (policy->has("width")) {
     width = make_width(*policy->part("width"), out.outcomes[0].space->arm_setting(), out.outcomes[0].noise_var);
+  }
+  if (settings.has("goal")) {
+    const auto goal = settings.part("goal");
+    std::vector<OutcomeTransform> outputs;
+    for (const OutcomeModelState& one : out.outcomes) outputs.push_back(one.outputs);
+    out.policy = make_goal_policy(*policy, {Formula(goal->numbers("op"), goal->numbers("value"), goal->count("variables")),
+                                            std::move(outputs)});
+    return out;
   }
   const bool trades = std::count_if(roles.begin(), roles.end(), [](const Role& r) { return r.objective; }) > 1;
   const bool limited = std::any_of(roles.begin(), roles.end(), [](const Role& r) { return r.limited(); });
@@ -642,6 +651,20 @@ Rcpp::List cpp_bandit_arm_outcomes(SEXP handle, const Rcpp::IntegerVector& arm, 
     }
   }
   return gpb::named_list("mean", mean, "sd", sd);
+}
+
+// A formula at points: its value (`value`) and its gradient by each variable. A row of `variables` per point.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_formula(const Eigen::VectorXd& op, const Eigen::VectorXd& value, const Eigen::MatrixXd& variables) {
+  const gpb::Formula formula(op, value, variables.cols());
+  Eigen::VectorXd out(variables.rows()), slope;
+  Eigen::MatrixXd gradient(variables.rows(), variables.cols());
+  for (Index i = 0; i < variables.rows(); ++i) {
+    const Eigen::VectorXd row = variables.row(i).transpose();
+    out[i] = formula(row.data(), slope);
+    gpb::set_row(gradient, i, slope);
+  }
+  return gpb::named_list("value", out, "gradient", gradient);
 }
 
 // log P(limits hold), elementwise, for outcomes with these limits (one pair for each column).

@@ -21,7 +21,7 @@ unit_of() {
   kernels/kernel_*) echo kernels_parts ;;
   posteriors/arm_* | posteriors/root_* | posteriors/weight_* | posteriors/played_* | posteriors/table_*) echo posteriors_arms ;;
   posteriors/low_rank_* | posteriors/lazy_* | posteriors/best_*) echo posteriors_low_rank ;;
-  scores/outcomes.cpp | scores/pareto_front.cpp) echo scores_outcomes ;;
+  scores/outcomes.cpp | scores/goal.cpp | scores/pareto_front.cpp) echo scores_outcomes ;;
   spaces/mixed_* | spaces/shares.cpp | spaces/polytope.cpp) echo spaces_mixed ;;
   *) echo "${1%%/*}" ;;
   esac

@@ -158,7 +158,8 @@
   const isOpen = (row) => ours(row, "status") === "pending" || ours(row, "status") === "partial";
 
   const several = () => state.model.outcomes.length > 0;
-  const objectives = () => state.model.outcomes.filter((outcome) => outcome.objective);
+  const objectives = () => state.model.goal ? [state.model.goal]
+    : state.model.outcomes.filter((outcome) => outcome.objective);
   // What the page calls the number that is made large or small, and where a row has it.
   const mainName = () => (several() ? objectives()[0].name : state.model.reward);
   const mainTitle = () => (mainName() === "reward" ? "result" : mainName());
@@ -860,7 +861,8 @@
     const withAll = (some) => state.rows.filter((row) => isResult(row) &&
       some.every((name) => typeof row[name] === "number"));
     const found = wanted.length > 1 && withAll(wanted).length > 1 ? [tradePicture(withAll(wanted), wanted)] : [];
-    for (const name of several() ? state.model.outcomes.map((one) => one.name) : wanted) {
+    const goal = state.model.goal ? [state.model.goal.name] : [];
+    for (const name of several() ? goal.concat(state.model.outcomes.map((one) => one.name)) : wanted) {
       const known = withAll([name]);
       if (known.length > 1) found.push(name === wanted[0] && wanted.length === 1 ? progressPicture(known)
         : outcomePicture(known, name));
@@ -1067,7 +1069,8 @@
     document.title = state.model.name + " (gpbandits)";
     el("story").textContent = state.model.policy + " over " + state.model.domain + ", " +
       (compares() ? "comparing two experiments at a time"
-      : several() ? state.model.outcomes.map(({ name, title }) => name + " " + title).join(", ")
+      : several() ? (state.model.goal ? [state.model.goal] : []).concat(state.model.outcomes)
+        .map(({ name, title }) => name + " " + title).join(", ")
         : (minimises() ? "minimising" : "maximising") + " the " + mainTitle()) + ".";
     sessionStorage.setItem(keep, token);
     say(counts());

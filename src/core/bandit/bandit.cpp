@@ -365,7 +365,8 @@ OutcomeView Bandit::known_view() const {
 
 std::vector<OutcomeView> Bandit::outcome_views() const {
   std::vector<OutcomeView> out;
-  for (Index k = 0; has_several() && k < state_.outcomes(); ++k) {
+  const bool needed = has_several() || model_state_.policy->views_outcomes();
+  for (Index k = 0; needed && k < state_.outcomes(); ++k) {
     const OutcomeModel& outcome_model = outcome_models_[static_cast<std::size_t>(k)];
     out.push_back({&outcome_model.mean(), &outcome_model.variance(), model_state(k).role,
                    model_state(k).space->prior_scale(), model_state(k).noise_var});
@@ -461,6 +462,7 @@ Point Bandit::recommend(const Context& context, double feasible) {
   offer_lookups(known, context);
   known.feasible = feasible;
   known.state = width_state();
+  known.evaluated = [this, &context] { return evaluated(context); };
   const bool complete = known.candidates->complete;
   Beginnings from = beginnings();
   if (const auto score = model_state_.policy->recommendation(known)) {

@@ -142,6 +142,8 @@ class Policy {
   // Does it ask for pairs of an opening and an answering query? Is the opening point the last answering point?
   virtual bool pairs() const { return false; }
   virtual bool opens_with_the_last() const { return false; }
+  // Does it need Round::outcomes if there is a single outcome, too?
+  virtual bool views_outcomes() const { return false; }
   // The largest number of a phase, see Score::phase; 0: queries have none.
   virtual int phases() const { return 0; }
   virtual PointLabels labels(const Round&) { throw_invalid("this policy labels no points"); }

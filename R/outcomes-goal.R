@@ -1,0 +1,220 @@
+# Goals that are formulas of outcomes and inputs: their text, and the program that the core runs. Layer: model.
+
+# A goal is plain data: the text of an expression with the functions of condition_functions. The core runs it as a
+# program for a stack, with the outcomes in their own units as the first variables and the kernel's inputs after them.
+
+# In the order of Formula::Op in src/core/scores/formula.h, with the number of values that each takes.
+formula_operations <- c("+" = 2, "-" = 2, "*" = 2, "/" = 2, "^" = 2, "negate" = 1, "abs" = 1, "sqrt" = 1, "exp" = 1,
+                        "log" = 1, "log2" = 1, "log10" = 1, "sin" = 1, "cos" = 1, "round" = 1, "floor" = 1,
+                        "ceiling" = 1, "pmin" = 2, "pmax" = 2, "ifelse" = 3, "==" = 2, "!=" = 2, "<" = 2, "<=" = 2,
+                        ">" = 2, ">=" = 2, "&" = 2, "|" = 2, "!" = 1, "%%" = 2, "%/%" = 2, "xor" = 2)
+
+goal_column <- "goal"
+
+allowed_goal <- paste("a one-sided formula of outcomes and inputs, such as ~ price * buys, with arithmetic, comparisons,",
+                      "abs, sqrt, exp, log, sin, cos, round, pmin, pmax and ifelse")
+
+# The goal in the settings and the outcomes of its formula. `inputs`: names that are no outcomes.
+goal_from_formula <- function(goal, outcomes, direction, inputs) {
+  parts <- if (inherits(goal, "formula") && length(goal) == 2) condition_parts(goal, "goal")
+           else stop_argument("goal", describe(goal), allowed_goal)
+  used <- all.vars(parts$expression)
+  named <- if (is.null(outcomes)) setdiff(used, inputs) else names(outcomes)
+  if (!is.null(outcomes) && (!is.list(outcomes) || is.object(outcomes) || !are_names(named))) {
+    stop_argument("outcomes", describe(outcomes), "a named list with an element for each outcome, NULL for a number")
+  }
+  if (!any(named %in% used)) {
+    stop_argument("goal", sprintf("%s, which has no outcome", expression_text(parts$expression, NULL)), allowed_goal)
+  }
+  check_goal_calls(parts$expression)
+  closed <- closed_expression(parts$expression, or_else(parts$home, emptyenv()), c(named, inputs), "goal")
+  roles <- lapply(stats::setNames(nm = named), function(name) outcome_of_goal(outcomes[[name]], name))
+  list(goal = list(text = expression_text(closed), direction = check_choice(direction, c("maximize", "minimize"),
+                                                                            "direction")),
+       outcomes = roles)
+}
+
+outcome_of_goal <- function(given, name) {
+  if (is.null(given)) return(tracked())
+  if (inherits(given, "bandit_rewards")) {
+    stop_argument(sprintf("outcomes$%s", name), sprintf("rewards that are %s", trait(given, "title")),
+                  "NULL, or tracked(), at_most() and the like", try = "the numbers 0 and 1, or the share of successes")
+  }
+  role <- as_part(given, "bandit_outcome", sprintf("outcomes$%s", name), hint = "NULL, tracked(), at_most(), ...")
+  if (!trait(role, "objective")) return(role)
+  stop_argument(sprintf("outcomes$%s", name), "an objective", "NULL or a limit, because `goal` is what is optimised")
+}
+
+check_goal_calls <- function(expression) {
+  if (!is.call(expression)) return(invisible())
+  called <- if (is.symbol(expression[[1]])) as.character(expression[[1]]) else "an anonymous function"
+  if (!called %in% c(names(formula_operations), "(", "%in%", "c", "&&", "||")) {
+    stop_argument("goal", sprintf("a formula that calls %s", called), allowed_goal)
+  }
+  for (part in as.list(expression)[-1]) check_goal_calls(part)
+}
+
+# Checks a goal from the settings, possibly from a file.
+check_goal <- function(goal, config) {
+  if (!is.list(goal) || !setequal(names(goal), c("text", "direction"))) stop_argument("goal", describe(goal), allowed_goal)
+  check_choice(goal$direction, c("maximize", "minimize"), "direction")
+  expression <- condition_parts(goal$text, "goal")$expression
+  check_goal_calls(expression)
+  closed_expression(expression, emptyenv(), c(outcome_names(config), config$domain$names, config$context_names), "goal")
+  if (goal_column %in% c(outcome_names(config), config$domain$names, config$context_names)) {
+    stop_argument("goal", "a formula, with an outcome or input named \"goal\"", "other names: this is the formula's column")
+  }
+  goal_program(config, goal)
+  goal
+}
+
+goal_words <- function(goal) sprintf("%s %s", shown_conditions(goal$text),
+                                     if (goal$direction == "minimize") "minimised" else "maximised")
+
+goal_sign <- function(goal) if (goal$direction == "minimize") -1 else 1
+
+# ---- the program -----------------------------------------------------------------------------------------------------
+
+# `op`, `value`: the steps; `variables`: the number of variables.
+goal_program <- function(config, goal = config$goal) {
+  steps <- formula_steps(str2lang(goal$text), config)
+  inputs <- length(input_names(config)) + has_numbers(config$domain)
+  list(op = steps[, "op"], value = steps[, "value"], variables = outcome_count(config) + inputs)
+}
+
+one_step <- function(op, value = 0) {
+  code <- match(op, c("constant", "variable", names(formula_operations))) - 1
+  cbind(op = code, value = as.double(value))
+}
+
+formula_steps <- function(expression, config) {
+  if (is.symbol(expression)) return(variable_steps(as.character(expression), config))
+  if (!is.call(expression)) {
+    if (length(expression) == 1 && (is.numeric(expression) || is.logical(expression)) && !is.na(expression)) {
+      return(one_step("constant", expression))
+    }
+    stop_argument("goal", sprintf("a formula with %s", describe(expression)), "numbers, and levels in comparisons")
+  }
+  by <- as.character(expression[[1]])
+  sides <- as.list(expression)[-1]
+  of <- function(side) formula_steps(side, config)
+  if (by == "(") return(of(sides[[1]]))
+  if (by %in% c("==", "!=", "%in%")) {
+    compared <- compared_level_steps(by, sides, config)
+    if (!is.null(compared)) return(compared)
+  }
+  if (by %in% c("-", "+") && length(sides) == 1) {
+    return(if (by == "-") rbind(of(sides[[1]]), one_step("negate")) else of(sides[[1]]))
+  }
+  if (by == "log" && length(sides) == 2) return(of(call("/", call("log", sides[[1]]), call("log", sides[[2]]))))
+  if (by %in% c("pmin", "pmax") && length(sides) > 2) {
+    return(of(Reduce(function(a, b) call(by, a, b), sides)))
+  }
+  if (!by %in% names(formula_operations) || length(sides) != formula_operations[[by]] || any(nzchar(or_else(names(sides), "")))) {
+    stop_argument("goal", sprintf("a formula with %s", expression_text(expression, NULL)), allowed_goal)
+  }
+  rbind(do.call(rbind, lapply(sides, of)), one_step(by))
+}
+
+# An outcome, or an input in the user's units.
+variable_steps <- function(name, config) {
+  k <- match(name, outcome_names(config))
+  if (!is.na(k)) return(one_step("variable", k - 1))
+  first <- outcome_count(config) - 1
+  j <- match(name, config$context_names)
+  if (!is.na(j)) return(one_step("variable", first + length(model_names(config$domain)) + j))
+  i <- match(name, config$domain$names)
+  if (i %in% config$domain$conditional) {
+    stop_argument("goal", sprintf("a formula with %s, an input that does not always exist", dQuote(name, FALSE)),
+                  "inputs without `when`")
+  }
+  raw <- one_step("variable", first + match(name, model_names(config$domain)))
+  if (is_log_coordinate(config$domain, i)) return(rbind(raw, one_step("exp")))
+  levels <- input_levels(config$domain, i)
+  if (is.null(levels)) return(raw)
+  numbers <- suppressWarnings(as.double(levels))
+  if (anyNA(numbers)) {
+    stop_argument("goal", sprintf("a formula that computes with %s, an input with levels", dQuote(name, FALSE)),
+                  sprintf("a comparison, such as ifelse(%s == \"%s\", 1, 0)", name, levels[1]))
+  }
+  level_steps(raw, seq_along(levels), numbers)
+}
+
+# The sum of values over the codes of an input.
+level_steps <- function(raw, codes, values) {
+  each <- Map(function(code, value) {
+    rbind(raw, one_step("constant", code), one_step("=="), one_step("constant", value), one_step("*"))
+  }, codes, values)
+  Reduce(function(a, b) rbind(a, b, one_step("+")), each)
+}
+
+# A comparison of an input that has levels with some of them; NULL for other comparisons.
+compared_level_steps <- function(by, sides, config) {
+  is_level <- function(side) {
+    i <- if (is.symbol(side)) match(as.character(side), config$domain$names) else NA
+    !is.na(i) && !is.null(input_levels(config$domain, i))
+  }
+  at <- which(vapply(sides, is_level, NA))
+  if (length(at) != 1 || by == "%in%" && at != 1) {
+    if (by != "%in%") return(NULL)
+    stop_argument("goal", expression_text(as.call(c(as.name(by), sides)), NULL), "%in% for an input with levels")
+  }
+  name <- as.character(sides[[at]])
+  wanted <- as.character(eval(sides[[3 - at]], baseenv()))
+  levels <- as.character(input_levels(config$domain, match(name, config$domain$names)))
+  if (!all(wanted %in% levels)) {
+    stop_argument("goal", sprintf("a comparison of %s with %s", name, quoted(setdiff(wanted, levels))),
+                  paste("one of its levels:", quoted(levels)))
+  }
+  raw <- one_step("variable", outcome_count(config) - 1 + match(name, model_names(config$domain)))
+  code <- match(wanted, levels) - is_logical_input(config$domain, name)
+  steps <- level_steps(raw, code, rep(1, length(code)))
+  if (by == "!=") rbind(steps, one_step("!")) else steps
+}
+
+is_logical_input <- function(domain, name) identical(domain$params[[name]]$type, "logical")
+
+# Does the kernel have the logarithm of this input?
+is_log_coordinate <- function(domain, i) {
+  name <- domain$names[i]
+  box <- or_else(domain$box, domain)
+  isTRUE(box$log[match(name, box$names)])
+}
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+
+# The goal at points: values of the outcomes (a matrix, in their units), the kernel's inputs (a row each).
+goal_values <- function(config, values, inputs) {
+  program <- goal_program(config)
+  found <- cpp_formula(program$op, program$value, unname(cbind(values, inputs)))$value
+  found[rowSums(is.na(values)) > 0 | is.nan(found)] <- NA_real_
+  found
+}
+
+goal_draws <- 256L
+
+# Mean and sd of the goal at points, from means and sds of the outcomes in the model's units (matrices).
+goal_moments <- function(config, scaled, inputs) {
+  count <- nrow(scaled$mean)
+  normal <- fixed_normals(ncol(scaled$mean), goal_draws)
+  drawn <- lapply(seq_len(ncol(normal)), function(k) {
+    values <- scaled$mean[, k] + outer(scaled$sd[, k], normal[, k])
+    map <- output_map(outcome_config(config, k))
+    if (is.null(map)) values else cpp_map_outputs(map, values, TRUE)
+  })
+  values <- vapply(drawn, as.double, numeric(count * goal_draws))
+  goal <- matrix(goal_values(config, matrix(values, count * goal_draws), inputs[rep(seq_len(count), goal_draws), , drop = FALSE]),
+                 count)
+  mean <- rowMeans(goal)
+  data.frame(mean = mean, sd = sqrt(rowMeans((goal - mean)^2)))
+}
+
+# A Latin hypercube sample of standard normal numbers, always the same: a column for each outcome.
+fixed_normals <- function(columns, draws) {
+  values <- stats::qnorm((seq_len(draws) - 0.5) / draws)
+  values <- values / sqrt(mean(values^2))
+  preserve_rng({
+    set_stream_seed(1)
+    vapply(seq_len(columns), function(k) sample(values), numeric(draws))
+  })
+}
