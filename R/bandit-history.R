@@ -160,7 +160,7 @@ is_history <- function(data) all(c("id", "action", "segment", "status") %in% nam
 # Columns of a history other than inputs, contexts and rewards.
 columns_of_history <- function(data) {
   c("id", "arm", "mean", "sd", "width", "action", "segment", "status", "reason", "phase", "propensity",
-    "propensity_se", "size", "spread", grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
+    "propensity_se", "size", "spread", goal_column, grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
 }
 
 # (Users may write "Failed".)

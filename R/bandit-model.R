@@ -233,6 +233,7 @@ settings_as_arguments <- function(config) {
   if (!is.null(config$outcomes)) {
     arguments$outcomes <- lapply(config$outcomes, `[[`, "role")
     arguments["outputs"] <- list(NULL)
+    arguments$goal <- config$goal
   }
   arguments
 }
@@ -299,7 +300,7 @@ glance.GPBandit <- function(x, ...) {
   check_dots_empty(...)
   frame <- model_frame(x, "glance()")
   config <- current_config(frame)
-  best <- if (length(config$context_names) == 0 && outcome_count(config) == 1) {
+  best <- if (length(config$context_names) == 0 && !of_form(config, "several")) {
     own_columns(bandit_best(frame, NULL), given_names(config))
   }
   status <- status_of(frame, seq_len(table_size(frame$queries)))

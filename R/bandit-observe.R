@@ -105,7 +105,7 @@ report_responses <- function(bandit, id, reward, constraints, time, noise_var, s
 }
 
 report_numbers <- function(bandit, id, reward, constraints, time, noise_var, size, sd) {
-  if (!is.null(bandit$config$outcomes) && outcome_count(bandit$config) > 1) {
+  if (of_form(bandit$config, "several")) {
     own <- with_constraints(bandit$config, reward, constraints, length(id), noise_var)
     return(observe_several(bandit, id, own$reward, time, own$noise_var, size, sd))
   }

@@ -131,7 +131,7 @@ variable_steps <- function(name, config) {
   raw <- one_step("variable", first + match(name, model_names(config$domain)))
   if (is_log_coordinate(config$domain, i)) return(rbind(raw, one_step("exp")))
   levels <- input_levels(config$domain, i)
-  if (is.null(levels)) return(raw)
+  if (is.null(levels) || is_logical_input(config$domain, name)) return(raw)
   numbers <- suppressWarnings(as.double(levels))
   if (anyNA(numbers)) {
     stop_argument("goal", sprintf("a formula that computes with %s, an input with levels", dQuote(name, FALSE)),

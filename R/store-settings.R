@@ -10,7 +10,7 @@ check_stored_settings <- function(config) {
   }
   invalid <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
                                       "output_map", "models", "transfer", "fresh", "noiseless", "noise_field",
-                                      "forgetting", "reward_name"))
+                                      "forgetting", "reward_name", "goal"))
   if (length(invalid)) {
     stop_data("The settings in this store are not a bandit's: ", dQuote(invalid[1], FALSE), " is unknown.",
               argument = "store")
