@@ -64,6 +64,7 @@
 #'     by default 1e-3.
 #'   * `failures`: how a query that ended with `$fail()` counts, `"forget"` (default), `"avoid"` or `"doubt"`, see
 #'     [bandit-queries].
+#'   * `goal`: a formula of outcomes and inputs that is maximised, see [goals].
 #'   * `trust`: `TRUE` if the journal may hold functions among the settings (a width's, a threshold's), which
 #'     [open_bandit()] then runs; `FALSE` by default. For a store see [bandit_store()].
 #' @return An object of the reference class [GPBandit]. Its methods modify the object itself.

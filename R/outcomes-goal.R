@@ -1,5 +1,74 @@
 # Goals that are formulas of outcomes and inputs: their text, and the program that the core runs. Layer: model.
 
+#' Optimise a formula of outcomes and inputs
+#'
+#' With `goal = ~ price * buys` the search optimises a known function of what is measured and what is chosen (composite
+#' Bayesian optimisation).
+#'
+#' `goal` is an argument of [auto_bandit()], [maximize_bandit()], [minimize_bandit()] and [gp_bandit()]. Each outcome has
+#' its own Gaussian process. This uses more of each result than a model of the goal's value: a profit has the shape of the
+#' demand times the price, and a distance from a target has a corner that a Gaussian process cannot represent.
+#'
+#' Examples of goals are
+#' * `~ price * buys`, where `price` is an input and `buys` is measured;
+#' * `~ yield - 2 * catalyst`: a yield less the cost of an input;
+#' * `~ -abs(thickness - 5)`: a target in the middle;
+#' * `~ pmin(1, yield / 90) * pmin(1, 2 / impurity)`: desirabilities as a product;
+#' * `~ -((y1 - 0.3)^2 + (y2 - 0.7)^2 + (y3 - 0.9)^2)`: a curve that is to be matched.
+#'
+#' @section The formula:
+#' * It may use arithmetic, comparisons, `&`, `|`, `!`, `abs()`, `sqrt()`, `exp()`, `log()`, `log2()`, `log10()`, `sin()`,
+#'   `cos()`, `round()`, `floor()`, `ceiling()`, `pmin()`, `pmax()`, `xor()` and `ifelse()`. It is data, not code: journals,
+#'   stores, JSON and the web page need no `trust`.
+#' * Inputs and contexts are in their own units. Levels are compared: `ifelse(solvent == "DMF", 3, 0)`. Levels that are
+#'   numbers can be computed with. Inputs with a condition (`when`) cannot be used.
+#' * Without `outcomes`, every other name is an outcome. With `outcomes = list(buys = NULL, tox = at_most(2))` its names
+#'   are the outcomes, and further names are taken from the calling environment at once.
+#' * An element of `outcomes` is `NULL` (a number), [tracked()] with settings of its model, or a limit. `limits = ~ tox <= 2`
+#'   adds limits.
+#' * `direction` refers to the goal.
+#' @section Results:
+#' Results are reported by the outcomes' names, as on the page [outcomes]. The goal is in its own units everywhere:
+#' `goal` in `$history()` and in `$history` of a search; `goal_mean` and `goal_sd` in `$posterior()`, `$best()` and
+#' `predict()`; the first element of `value` and `sd` of [maximize_bandit()]. Plots, `print()` and the page show it, and
+#' `$expected_improvement()` is about it.
+#' @section Method:
+#' Let \eqn{g(y, x)} be the goal, and \eqn{y} the expected outcomes at \eqn{x}. The policy maximises the logarithm of
+#' \deqn{E\,(g(y, x) - g^+)_+,}{E max(g(y, x) - g+, 0),}
+#' with \eqn{g^+}{g+} the largest expected goal at the evaluated points (Astudillo and Frazier 2019). The expectation is
+#' the mean over 64 draws of all outcomes by a Latin hypercube sample of normals. The same draws at all points make it a
+#' smooth function, which is maximised by its gradients. The corner at 0 is smoothed over 2% of the goal's spread (Ament
+#' et al. 2023). With limits their log probability is added. Outcomes are scaled without a power transform and without
+#' clipping, unless `tracked(transform = )` asks for it.
+#'
+#' On three problems of Astudillo and Frazier the goal found better points than a model of its value in all paired
+#' searches; regrets were smaller by factors of thousands (`bench/results/goals.md` in the sources).
+#' @section Errors: Only [policy_ei()] (with `incumbent = "mean"`) and [policy_uniform()] support a goal. An outcome in a
+#'   goal cannot be an objective or have one of the [rewards]. For yes or no, report 0 and 1, or the proportion of
+#'   successes with `size`.
+#' @section Guarantee: None.
+#' @references Astudillo and Frazier (2019), Bayesian optimization of composite functions, ICML
+#'   <https://arxiv.org/abs/1906.01537>; Ament, Daulton, Eriksson, Balandat and Bakshy (2023)
+#'   <https://arxiv.org/abs/2310.20708>.
+#' @seealso [outcomes], [expected-improvement].
+#' @concept composite Bayesian optimization
+#' @concept desirability
+#' @concept target value
+#' @concept calibration of simulators
+#' @concept curve matching
+#' @concept profit
+#' @examples
+#' set.seed(1)
+#' b <- auto_bandit(list(price = c(5, 20)), goal = ~ price * buys)
+#' for (k in 1:8) {
+#'   q <- b$suggest()
+#'   b$observe(q$id, c(buys = plogis(3 - 0.3 * q$price) + rnorm(1, sd = 0.01)))
+#' }
+#' b$best()
+#' head(b$history()[c("price", "buys", "goal")])
+#' @name goals
+NULL
+
 # A goal is plain data: the text of an expression with the functions of condition_functions. The core runs it as a
 # program for a stack, with the outcomes in their own units as the first variables and the kernel's inputs after them.
 
@@ -35,7 +104,7 @@ goal_from_formula <- function(goal, outcomes, direction, inputs) {
 }
 
 outcome_of_goal <- function(given, name) {
-  if (is.null(given)) return(tracked())
+  if (is.null(given)) return(as_part("tracked", "bandit_outcome"))
   if (inherits(given, "bandit_rewards")) {
     stop_argument(sprintf("outcomes$%s", name), sprintf("rewards that are %s", trait(given, "title")),
                   "NULL, or tracked(), at_most() and the like", try = "the numbers 0 and 1, or the share of successes")

@@ -24,6 +24,10 @@
 #' A string is shorthand for a constructor with its defaults: `list(yield = "maximize", ph = "tracked")` is
 #' `list(yield = to_maximize(), ph = tracked())`.
 #'
+#' @section A goal that is a formula:
+#' `goal = ~ price * buys` in [auto_bandit()], [maximize_bandit()] and [gp_bandit()] optimises a known function of
+#' outcomes and inputs, see [goals].
+#'
 #' @param kernel,noise_var,mean prior covariance, noise variance and prior mean of the outcome's Gaussian process, in
 #'   units of the outcome (if it is scaled, of the scaled one). `NULL`, the default: those of the bandit.
 #' @param transform output transform of the outcome, `"auto"`, `"none"` or `"power"`, see [scale_outputs()]. Poor

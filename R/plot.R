@@ -6,8 +6,6 @@
 #'
 #' `plot()` draws a bandit's posterior, the regret of a run, or the mean regret of several bandits.
 #'
-#' The charts use base graphics; [autoplot.GPBandit()] draws the same with ggplot2.
-#'
 #' @section A bandit: `type` selects the chart. The band is the posterior mean \eqn{\pm w}{+/- w} posterior standard
 #'   deviations, where \eqn{w} is `width`.
 #'
@@ -35,8 +33,7 @@
 #' are fewer than 10 (except a grid of two inputs), if they lie on a line of two inputs, or if their covariance is given
 #' as a matrix. Rewards from before the last restart, which the posterior no longer uses, are hollow and pale.
 #'
-#' No next choice is marked if it is random
-#' (Thompson sampling, uniform sampling, exploration rounds of change detection).
+#' No next choice is marked if it is random.
 #'
 #' @section Maps of arms: Arms that do not form a grid, such as boreholes by longitude and latitude, are drawn as
 #'   points. Their colour is the posterior mean and, in a second panel, the posterior sd. Arms that were played have a
@@ -56,8 +53,8 @@
 #'
 #' @param x a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,
-#'   `"front"`, `"feasible"` or `"progress"`. Run: `"cumulative"` (default), `"average"`, `"simple"` or `"violation"`. Comparison: a
-#'   numeric column of `as.data.frame(comparison)`. Default `"average_regret"`.
+#'   `"front"`, `"feasible"` or `"progress"`. Run: `"cumulative"` (default), `"average"`, `"simple"` or `"violation"`.
+#'   Comparison: a numeric column of `as.data.frame(comparison)`. Default `"average_regret"`.
 #' @param context the context that is drawn: one value per context input, or a data.frame or matrix of one row. `NULL`
 #'   (default): that of the last query.
 #' @param truth the true mean: a function of the input matrix (one row per point, context columns last), or one number

@@ -15,8 +15,8 @@
 #' * `$observe(id, reward)` reports its result. `$fail(id)` reports an experiment without a result.
 #' * `$best()` returns the recommended point.
 #'
-#' The first suggestions are points of a space-filling design (action `"explore"` in the history). They are drawn when
-#' the bandit is created, with R's random number generator. Each row of `data` replaces one. Then the policy
+#' The first suggestions are points of a space-filling design (action `"explore"` in the history), drawn when the bandit
+#' is created. Each row of `data` replaces one. Then the policy
 #' (acquisition function) selects the points.
 #'
 #' @inheritParams maximize_bandit
@@ -41,6 +41,7 @@
 #' @param journal,store as in [gp_bandit()]; `NULL`, the default: none.
 #' @param reward the name of the outcome, such as `"Yield (%)"`: its column in `data` and in results, and its name on
 #'   plots and pages. `NULL`, the default: `"reward"`.
+#' @param goal a formula that is optimised, such as `~ price * buys`, see [goals]. `NULL`, the default: none.
 #' @param outcomes,limits objectives and outcome constraints, as in [maximize_bandit()]. `data` has a column for each
 #'   outcome instead of `reward`; with `limits`, in addition to it. `NULL`, the default: a single reward.
 #' @param rewards [rewards_binary()] for yes or no, [rewards_counts()], or [rewards_ordinal()]; a string such as
@@ -61,8 +62,8 @@
 #' @section Before the first refit:
 #' Hyperparameters are estimated before a query (see [refit_every()]), and not before the initial design was suggested.
 #' Until then `$best()`, `$posterior()` and results based on them use a temporary fit, if there are enough rewards (5 by
-#' default). This fit is made on a copy, once until new data arrive. With fewer rewards they use the initial
-#' hyperparameters and are not informative. Results with one reward or none are described in [scale_outputs()].
+#' default). With fewer rewards they use the initial hyperparameters and are not informative. Results with one reward or
+#' none are described in [scale_outputs()].
 #' @section Repeated points:
 #' * A point whose reward is pending is not suggested again while the space has other points. If possible, no point is
 #'   within 1% of all inputs' ranges of a pending one. Neither holds with [pending_ignore()].
@@ -74,7 +75,6 @@
 #'   [recommended-point]). With `contexts` it never is.
 #' * If all points have been used, points are repeated. With `gp_model(noise = "none")` they never are: `$suggest()`
 #'   then returns the points that are left, with a message, and is an error if there are none.
-#' @section Errors: Settings that cannot be combined raise a `gpbandits_error` that names the argument.
 #' @section Guarantee: None with fitted hyperparameters.
 #' @seealso [maximize_bandit()] if the computer evaluates the points, with the source of the method; [policies] for the
 #'   formula of expected improvement; [recommended-point] for the rule of `$best()`; [calibration] for the meaning of

@@ -62,13 +62,12 @@
 #' * arguments of [gp_bandit()] that `objective` does not have;
 #' * `prior_optimum`: a prior over the location of the optimum, [prior_normal()] or a function that returns log
 #'   densities of points. `NULL`, the default: none;
+#' * `goal`: a formula that is optimised, see [goals]. `NULL`, the default: none;
 #' * `reward`: the name of the outcome in `data`, in results and on plots. `NULL`, the default: `"reward"`;
 #' * `rewards`: [rewards_binary()], [rewards_counts()] or [rewards_ordinal()] if `objective` returns yes or no, counts or
 #'   levels, see [auto_bandit()]. It may return `c(reward = 3, size = 40)`. `NULL`, the default: measurements;
 #' * `initial_design`: points to be evaluated first, in the form of `domain`'s inputs. They replace the design of
 #'   `n_initial` points. `NULL`, the default: the design is drawn.
-#'
-#' Any other name is an error.
 #' @section Several outcomes:
 #' Each objective has its own direction: `direction` is an error with `outcomes`, and `minimize_bandit()` accepts only
 #' [to_minimize()] objectives. `outcomes` cannot be combined with `race`, `fidelity`, or stop rules other than
@@ -81,9 +80,8 @@
 #' * `observed`: the row of the history with the best reward.
 #' * `history`: a data.frame with the inputs, `reward` and `status` of each evaluation.
 #' * `bandit`: a [GPBandit] with which to continue. Its rewards are the objective's (`centre` 0 and `scale` 1).
-#' * `direction`: `"maximize"` or `"minimize"`.
-#' * `interrupted`: did the search end early?
-#' * `out_of_time`: did `time_limit` end it?
+#' * `direction`; `interrupted`: did the search end early?
+#' * `out_of_time`: did `time_limit`?
 #' * `stopped`, `certificate`: did `stop_when` end it, and its certificate.
 #' * `hopeless`: the reason why a search without a success ended early, or `NULL`.
 #' * `race`, `fidelity`: the results of [race_folds()] and of [multi-fidelity] search, or `NULL`.
@@ -215,7 +213,7 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
   if ("direction" %in% ...names()) {
     stop_unused("direction", "`minimize_bandit()` minimises. Use `maximize_bandit()` for the other direction")
   }
-  if (!is.null(list(...)$outcomes)) {
+  if (!is.null(list(...)$outcomes) && is.null(list(...)$goal)) {
     check_all_minimised(list(...)$outcomes)
     return(maximize_bandit(objective, domain, evaluations, ...))
   }
