@@ -141,6 +141,19 @@ cases <- list(
            height[k] + 4 * (p$x1 - at[k, 1])^2 + 4 * (p$x2 - at[k, 2])^2
          })
   },
+  # Spaces whose points can be counted: whole numbers, and levels with main effects and interactions.
+  grid = function() {
+    bowl <- bowl_of(3)
+    list(space = search_space(x1 = param_integer(0, 9), x2 = param_integer(0, 9), x3 = param_integer(0, 9)), noise = 0.3,
+         truth = function(p) bowl(unlist(p) / 9))
+  },
+  levels = function() {
+    main <- stats::rnorm(12)
+    pairs <- stats::rnorm(4 * 4, sd = 0.4)
+    at <- function(p) c(match(p$a, letters), match(p$b, letters), match(p$c, letters))
+    list(space = search_space(a = param_factor(letters[1:4]), b = param_factor(letters[1:4]), c = param_factor(letters[1:4])),
+         noise = 0.3, truth = function(p) sum(main[at(p) + c(0, 4, 8)]) + pairs[at(p)[1] + 4 * (at(p)[2] - 1)])
+  },
   # An input that is there only where another one says so.
   conditional = function() {
     effect <- stats::rnorm(1, sd = 0.5)

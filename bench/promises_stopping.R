@@ -1,10 +1,10 @@
-# Do stated probabilities hold? Certificates of stop_prb() and false alarms of calibrated detectors, intervals of gp_lse()
+# Do stated probabilities hold? Certificates of stop_prb(), false alarms of calibrated detectors, intervals of gp_lse()
 # and the noise test of check_model(), in simulated runs with known truth.
-#   Rscript bench/promises_stopping.R [runs=200] [parts=stop,detector,level,noise]
+#   Rscript bench/promises_stopping.R [runs=200] [parts=stop,monitor,detector,level,noise]
 # Results: bench/results/promises_stopping.md. About 15 minutes.
 library(gpbandits)
 source("bench/shared/script.R")
-args <- arguments(runs = "200", parts = "stop,detector,level,noise")
+args <- arguments(runs = "200", parts = "stop,monitor,detector,level,noise")
 runs <- as.integer(args$runs)
 
 count <- function(part, name, stated, one) {
@@ -42,15 +42,30 @@ stop_cases <- list(
 
 # ---- calibrate_detector(level = 0.05): does a bandit restart within 300 rounds without a change? --------------------
 
-restarts <- function(pairs, dyadic) {
+# And does a monitor raise an alarm within the number of pairs?
+
+calibrated <- function(pairs, dyadic) {
   x <- seq(0, 1, length.out = 50)
   kernel <- kernel_matern(2.5, 0.3)
   f <- as.vector(sample_gp(kernel, x))
   at <- sample(50, pairs, TRUE)
   found <- calibrate_detector(x[at], f[at] + rnorm(pairs, sd = 0.2), kernel, domain = x, dyadic = dyadic)
-  bandit <- gp_bandit(x, kernel, 0.04, policy_ucb(width_constant(2)),
+  c(found, list(x = x, f = f, kernel = kernel))
+}
+
+alarms <- function(pairs, dyadic) {
+  found <- calibrated(pairs, dyadic)
+  at <- sample(50, pairs, TRUE)
+  !is.na(detect_change(found$x[at], found$f[at] + rnorm(pairs, sd = 0.2), found$kernel, found$threshold, found$ridge,
+                       domain = found$x, dyadic = dyadic)$alarm)
+}
+
+restarts <- function(pairs, dyadic) {
+  found <- calibrated(pairs, dyadic)
+  x <- found$x
+  bandit <- gp_bandit(x, found$kernel, 0.04, policy_ucb(width_constant(2)),
                       changes = change_detect(found$threshold, found$ridge, dyadic = dyadic))
-  run_bandit(bandit, bandit_problem(x, f, noise = 0.2), 300)
+  run_bandit(bandit, bandit_problem(x, found$f, noise = 0.2), 300)
   max(bandit$history()$segment) > 1
 }
 
@@ -97,6 +112,9 @@ line(c("part", "case", "stated", "runs", "wrong"))
 line(c("---", "---", rep("---:", 3)))
 if ("stop" %in% parts) for (name in names(stop_cases)) {
   count("stop_prb(0.1, 0.1)", name, 0.1, function() wrong_certificate(stop_cases[[name]]()))
+}
+if ("monitor" %in% parts) for (pairs in c(40, 80)) {
+  count("calibrate_detector()", sprintf("monitor of %d pairs, dyadic", pairs), 0.05, function() alarms(pairs, TRUE))
 }
 if ("detector" %in% parts) for (pairs in c(40, 80)) {
   count("calibrate_detector()", sprintf("%d pairs, dyadic", pairs), 0.05, function() restarts(pairs, TRUE))
