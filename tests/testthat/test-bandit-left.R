@@ -127,3 +127,16 @@ test_that("the same data are not fitted again within a batch of a search", {
   b$suggest(4)
   expect_identical(fits(), before + 1L)
 })
+
+test_that("whether repeats differ depends neither on the rewards' offset nor on rounding", {
+  shows <- function(rewards) {
+    b <- auto_bandit(finite_domain(1:4), data = data.frame(x1 = c(1:4, 1), reward = rewards))
+    gpbandits:::cpp_bandit_shows_noise(as.environment(b)$handle)
+  }
+  for (offset in c(0, 1e9, -1e9)) {
+    expect_true(shows(offset + c(1, 2, 3, 4, 1.25)))
+    expect_false(shows(offset + c(1, 2, 3, 4, 1)))
+  }
+  expect_false(shows(c(0, 2, 3, 4, 1e-17)))
+  expect_false(shows(c(0.3, 0.3, 0.3, 0.3, 0.1 + 0.2)))
+})

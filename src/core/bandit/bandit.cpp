@@ -20,7 +20,8 @@ namespace {
 
 constexpr double kBelow = 2.0;         // sd by which a mean must exceed an evaluated point, see surely_as_good()
 constexpr double kMostPoints = 20000;  // most points evaluated one by one, if a search finds only excluded ones
-constexpr double kSameReward = 1e-9;   // relative difference of two measurements without noise
+// Two measurements without noise differ by rounding only: relative to the range of all rewards, and to their size.
+constexpr double kSameReward = 1e-9, kRewardRounding = 1e-14;
 constexpr double kSame = 1e-6;         // relative to the inputs' ranges: nearer points are the same
 constexpr double kApart = 0.01;        // the same for points of a batch, if there are others
 
@@ -775,6 +776,13 @@ bool Bandit::has_shown_noise() const {
 Bandit::Repeats Bandit::repeats(Index outcome) const {
   Repeats seen = Repeats::none;
   std::map<std::vector<double>, double> first;
+  double least = kInf, largest = -kInf;
+  for (Index id = state_.first_known() + 1; id <= state_.rounds(); ++id) {
+    const Cell& cell = state_.query(id).cell(outcome);
+    if (cell.status != Status::known) continue;
+    least = std::min(least, cell.reward);
+    largest = std::max(largest, cell.reward);
+  }
   for (Index id = state_.first_known() + 1; id <= state_.rounds(); ++id) {
     const Query& q = state_.query(id);
     const Cell& cell = q.cell(outcome);
@@ -784,7 +792,8 @@ Bandit::Repeats Bandit::repeats(Index outcome) const {
     const auto at = first.emplace(std::vector<double>(x.data(), x.data() + x.size()), cell.reward);
     if (at.second) continue;
     const double earlier = at.first->second;
-    if (!(std::abs(cell.reward - earlier) <= kSameReward * std::abs(earlier))) return Repeats::different;
+    const double same = std::max(kSameReward * (largest - least), kRewardRounding * std::abs(earlier));
+    if (!(std::abs(cell.reward - earlier) <= same)) return Repeats::different;
     seen = Repeats::equal;
   }
   return seen;
