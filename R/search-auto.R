@@ -256,8 +256,8 @@ NULL
 #' * 1 if points were evaluated again, always with equal rewards.
 #' * 1/2 if no point was evaluated again.
 #'
-#' Rewards that were reported with more noise than the others count only if there are no others, and then \eqn{s} is 0. If
-#' there are none, the posterior mean at the recommended point is no less than at the point with the best reward. With
+#' Rewards that were reported with more noise than the others count only if there are no others, and then \eqn{s} is 0.
+#' If there are none, the posterior mean at the recommended point is no less than at the point with the best reward. With
 #' `contexts`, `changes`, or a noise variance that is not fitted, the point with the largest posterior mean is
 #' recommended.
 #' @section Several objectives:
