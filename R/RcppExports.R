@@ -37,6 +37,10 @@ cpp_bandit_left <- function(handle, contexts) {
     .Call(`_gpbandits_cpp_bandit_left`, handle, contexts)
 }
 
+cpp_bandit_has_left <- function(handle, context) {
+    .Call(`_gpbandits_cpp_bandit_has_left`, handle, context)
+}
+
 cpp_bandit_worth <- function(handle, ids, outcome, exact) {
     .Call(`_gpbandits_cpp_bandit_worth`, handle, ids, outcome, exact)
 }

@@ -45,8 +45,8 @@
 #'   the failure probability in (0, 1), 0.1 by default.
 #' @param wait `"rewards"` (the default): a batch is evaluated when all its rewards have arrived. `"rounds"`: after a
 #'   fixed number of rounds.
-#' @param extra \eqn{u}, the number of extra rounds of a batch, an integer >= 0, for `wait = "rounds"`; see
-#'   [bpe-late-drift]. 0 by default.
+#' @param extra \eqn{u}, the number of extra rounds of a batch, an integer from 0 to `rounds`, for `wait = "rounds"`;
+#'   see [bpe-late-drift]. 0 by default.
 #' @param variation \eqn{V_T}, the largest total drift, a number > 0 in units of the reward, for `wait = "rewards"`.
 #'   `NULL`, the default: \eqn{f} does not change.
 #' @param gain \eqn{\gamma_T}{gamma_T} for the schedule under drift, a number > 0 in nats. `NULL`, the default, is on
@@ -159,7 +159,7 @@ make_bpe <- function(domain, kernel, noise_var, rounds, B, R, delta, ..., wait, 
   domain <- as_domain(domain)
   rounds <- check_count(rounds)
   wait <- check_choice(wait, c("rewards", "rounds"))
-  extra <- check_count(extra, lower = 0)
+  extra <- check_count(extra, lower = 0, upper = rounds)
   if (extra > 0 && wait == "rewards") stop_unused("extra", "`wait = \"rewards\"` plays no extra rounds")
   points <- bpe_points(domain)
   every <- NULL
@@ -336,7 +336,8 @@ recommend_bpe <- function(bandit) {
 register_script("bpe", list(
   title = "BPE (batched pure exploration)",
   settings = alist(rounds = check_count(rounds), wait = check_choice(wait, c("rewards", "rounds")),
-                   extra = check_count(extra, lower = 0), every = if (!is.null(every)) check_count(every)),
+                   extra = check_count(extra, lower = 0, upper = rounds),
+                   every = if (!is.null(every)) check_count(every)),
   later = "every",
   phases = function(count) c("policy", "free"),
   state = function(config) {

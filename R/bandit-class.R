@@ -151,9 +151,9 @@ member_of <- function(x, name) {
   do.call(methods::selectMethod("$", "envRefClass"), list(x, as.name(name)))
 }
 
-# R's own method that makes objects of reference classes has no byte code. Compiling it takes 0.1 s of a session's second
-# bandit, and R's compiler drops a time limit that is reached meanwhile. So the class has a copy, which is compiled when
-# the package is installed.
+# R's own method that makes objects of reference classes has no byte code. Compiling it takes 0.1 s of a session's
+# second bandit, and R's compiler drops a time limit that is reached meanwhile. So the class has a copy, which is
+# compiled when the package is installed.
 methods::setMethod("initialize", "GPBandit", local({
   inherited <- methods::getMethod("initialize", "envRefClass")@.Data
   eval(call("function", as.pairlist(formals(inherited)), body(inherited)), envir = asNamespace("methods"))

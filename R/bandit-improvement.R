@@ -27,8 +27,8 @@
 #'   \deqn{G = f(\hat x_{t+n}) - f(\hat x_t).}{G = f(x_{t+n}) - f(x_t).}
 #'   * The next points are a batch: those that `$suggest(n)` would return with the current model.
 #'   * Joint draws of \eqn{f} at these points and at the recommended one, with noise, give 4096 draws of the results, of
-#'     the point with the largest posterior mean after them, and of \eqn{G}. A noisy result may mislead, so \eqn{G} can be
-#'     negative. With an average over models each draw is from one of them, chosen by its weight.
+#'     the point with the largest posterior mean after them, and of \eqn{G}. A noisy result may mislead, so \eqn{G} can
+#'     be negative. With an average over models each draw is from one of them, chosen by its weight.
 #'   * A gain counts as at most \eqn{n/(n + 2t)}{n / (n + 2 t)} of the range of the \eqn{t}{t} rewards. Models that
 #'     were fitted to few rewards expect larger gains, which real experiments do not have (see *Calibration*). A given
 #'     model, and rewards with a likelihood, have no such limit.
@@ -184,7 +184,8 @@ asked_ahead <- function(bandit, n, contexts) {
     if (designed > 0) ask_design(twin, of(designed), NA_real_)
     if (left > designed) ask(twin, of(left - designed), NA_real_)
   })
-  list(bandit = twin, pending = pending, new = setdiff(seq_len(table_size(twin$queries)), seq_len(table_size(bandit$queries))))
+  list(bandit = twin, pending = pending, 
+       new = setdiff(seq_len(table_size(twin$queries)), seq_len(table_size(bandit$queries))))
 }
 
 # Joint draws of an outcome at the recommended point, the pending ones and the new ones (rows): `f`, and its posterior

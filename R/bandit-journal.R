@@ -243,7 +243,8 @@ seed_from_words <- function(words) {
 replay_lines <- function(config, lines, seed, trust) {
   parts <- unlist(strsplit(lines, ";", fixed = TRUE))
   letter <- substr(parts, 1, 1)
-  if (!all(letter %in% c("q", "e", "a", "w", "t", "m", "f", "x", "r", "p", "n"))) stop_fault("a part of an unknown kind")
+  known <- c("q", "e", "a", "w", "t", "m", "f", "x", "r", "p", "n")
+  if (!all(letter %in% known)) stop_fault("a part of an unknown kind")
   text <- substring(parts, 3)
   rng <- last_seed(letter, text, seed)
   notes <- lapply(text[letter == "n"], note_from_text)

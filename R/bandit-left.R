@@ -30,7 +30,8 @@ rows_with_points_left <- function(bandit, contexts, needed = TRUE) {
 is_exhausted <- function(bandit, context = NULL) {
   config <- bandit$config
   if (!repeats_come_last(config) || trait(config$policy, "scripted")) return(FALSE)
-  if (points_left(bandit, contexts_for(bandit, context, 1L)) > 0) return(FALSE)
+  rebuild(bandit)
+  if (core(cpp_bandit_has_left(bandit$handle, contexts_for(bandit, context, 1L)))) return(FALSE)
   if (isTRUE(config$noiseless)) return(TRUE)
   if (cpp_bandit_shows_noise(bandit$handle)) return(FALSE)
   rows <- bandit_history(bandit)

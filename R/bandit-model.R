@@ -163,6 +163,8 @@ estimated_count <- function(frame) {
   length(kernel_parameters(frame$config$kernel)) + !isTRUE(rule$settings$fix_noise) + (rule$mean == "fit")
 }
 
+most_readings <- 1e6
+
 # The bandit's model as a regression on the rewards since the last restart, in the model's units, and the log Jacobian
 # of the outcome transform.
 regression_of <- function(frame, what) {
@@ -170,6 +172,12 @@ regression_of <- function(frame, what) {
   check_plain_model(frame, what)
   rebuild(frame)
   known <- core(cpp_bandit_measurements(frame$handle, 1L, output_map(config), config$noise_var))
+  if (sum(known$count) > most_readings) {
+    stop_state(sprintf("%s is for at most %g readings; those of this bandit are the means of %g.", what, most_readings,
+                       sum(known$count)))
+  }
+  row <- rep(seq_along(known$id), known$count)
+  known[c("id", "value", "noise_var")] <- lapply(known[c("id", "value", "noise_var")], `[`, row)
   own <- if (!all(is.na(known$noise_var))) known$noise_var
   y <- known$value - known_prior_mean(frame, known$id, config$mean)
   list(regression = gp_regression(known_inputs(frame, known$id), y, config$kernel, config$noise_var, 0, own),

@@ -1,8 +1,8 @@
 # Text reported with events: reasons of failures, and notes beside results. Layer: bandit.
 
-# The fields `reasons` and `notes` hold text, named by the queries' ids; NULL if there is none. A reason says why a query
-# failed or was withdrawn. A note is a JSON object, whose members are further columns of the history. New events have
-# their text in the column `text`, which the log's table does not have.
+# The fields `reasons` and `notes` hold text, named by the queries' ids; NULL if there is none. A reason says why a
+# query failed or was withdrawn. A note is a JSON object, whose members are further columns of the history. New events
+# have their text in the column `text`, which the log's table does not have.
 
 giving_up <- event_kind[c("withdraw", "fail")]
 noting <- event_kind[c("reward", "given", "amend")]

@@ -205,7 +205,8 @@ use_settings <- function(bandit, id, used, row, time = NULL) {
   reward <- if (several) row[wanted] else row$reward
   g <- ours(constraint_names(config, "g"))
   shown <- id + ids_before(bandit)
-  beside <- if (!several) lapply(stats::setNames(nm = c("noise_var", "size", "sd", "spread")), function(name) row[[ours(name)]])
+  names <- c("noise_var", "size", "sd", "spread")
+  beside <- if (!several) lapply(stats::setNames(nm = names), function(name) row[[ours(name)]])
   text <- bandit$.noted$text[match(id, bandit$.noted$id)]
   with_notes(bandit, table_size(bandit$queries) + 1, or_else(text, NA), {
     add_given(bandit, used[domain$names], NULL, reward, if (length(g)) unname(as.matrix(row[g])),
@@ -359,7 +360,9 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
 add_several <- function(bandit, points, count, contexts, given, time) {
   reported <- with_constraints(bandit$config, given$reward, given$constraints, count, given$noise_var)
   values <- if (!is.null(reported$reward)) outcome_values(bandit$config, reported$reward, count)
-  own <- if (!is.null(values)) outcome_noise(bandit$config, reported$noise_var, values, given$sd, given$size, given$spread)
+  own <- if (!is.null(values)) {
+    outcome_noise(bandit$config, reported$noise_var, values, given$sd, given$size, given$spread)
+  }
   if (count == 0) return(invisible(bandit))
   give_several(bandit, points, contexts, values, own,
                clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far"))
@@ -419,4 +422,6 @@ register_form("comparison", observe = observe_comparison(observe_duel), most_com
                 stop_unused("reward", "points are added without one, and `$observe()` compares them")
               })
 register_form("ranking", observe = observe_comparison(observe_ranking), most_compared = most_ranked,
-              amend = function(bandit, id, reward, size, prefer, noise_var, sd) amend_ranking(bandit, id, reward, prefer))
+              amend = function(bandit, id, reward, size, prefer, noise_var, sd) {
+                amend_ranking(bandit, id, reward, prefer)
+              })

@@ -91,8 +91,8 @@ evaluated_under_limits <- function(bandit, found, contexts, feasible) {
     if (isTRUE(there$feasible >= max(feasible, stats::pnorm(surely)) && lower > value[best])) return(NULL)
   } else {
     warn_once(bandit, "yes_no", "Only two values of ", quoted(yes_no), " were observed, which a Gaussian process ",
-              "predicts badly. Points count as feasible only where the limit was observed to hold. If possible, use the ",
-              "number that is compared with the limit as the outcome.")
+              "predicts badly. Points count as feasible only where the limit was observed to hold. If possible, use ",
+              "the number that is compared with the limit as the outcome.")
   }
   c(points_in_log(config, subset_points(points$points, best), contexts)[c("arm", "inputs")],
     by_values = length(yes_no) > 0)

@@ -280,7 +280,9 @@ due_refit <- function(bandit) {
 due_fit <- function(bandit) {
   last <- last_refit(bandit)
   rounds <- rounds_since_refit(bandit, last)
-  if (rounds >= rounds_between_refits(bandit) && has_news(bandit, last)) fitted_outcomes(bandit, if (is.na(last)) NA_real_ else rounds)
+  if (rounds >= rounds_between_refits(bandit) && has_news(bandit, last)) {
+    fitted_outcomes(bandit, if (is.na(last)) NA_real_ else rounds)
+  }
 }
 
 # ---- the automatic choice of how to forget: see change_auto() ---------------------------------
@@ -627,7 +629,8 @@ is_unfitted <- function(bandit) {
 
 awaits_first_fit <- function(bandit) {
   config <- bandit$config
-  !is.null(config$refit) && (!is.null(config$outputs) || isTRUE(config$fresh)) && is.null(config$models) && !trait(config$policy, "scripted") &&
+  !is.null(config$refit) && (!is.null(config$outputs) || isTRUE(config$fresh)) && is.null(config$models) &&
+    !trait(config$policy, "scripted") &&
     is.na(last_refit(bandit))
 }
 

@@ -70,8 +70,8 @@ fixed_settings <- function(config) {
   out
 }
 
-# In a search over points that can be counted, no point is suggested again as long as there are others, and no repeat has
-# shown noise. (Rewards with a likelihood are noisy, and rewards that change over time have to be measured again.)
+# In a search over points that can be counted, no point is suggested again as long as there are others, and no repeat
+# has shown noise. (Rewards with a likelihood are noisy, and rewards that change over time have to be measured again.)
 repeats_come_last <- function(config) {
   isTRUE(config$fresh) && is.null(config$changes) && of_form(config, "gaussian") && is_discrete(config$domain)
 }

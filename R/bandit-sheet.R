@@ -12,7 +12,8 @@ check_experiments <- function(data, domain, arg = "data", unknown = FALSE, conte
   if (is.null(data)) return(none)
   sheet <- read_sheet(data, domain, contexts, or_else(names(outcomes), or_else(reward, "reward")), arg, rewards)
   reward <- sheet$values[, 1]
-  failed <- sheet$nan[, 1] | sheet$status %in% "failed" | is.na(reward) & !sheet$status %in% c(NA, "observed", "pending")
+  failed <- sheet$nan[, 1] | sheet$status %in% "failed" | is.na(reward) &
+    !sheet$status %in% c(NA, "observed", "pending")
   gone <- is.na(reward) & !failed & if (unknown) FALSE else sheet$status %in% "pending"
   kept <- which(!sheet$withdrawn & !gone)
   if (!unknown && any(open <- is.na(reward[kept]) & !failed[kept])) {
@@ -98,9 +99,9 @@ with_whole_shares <- function(domain, x, arg) {
 
 # ---- the table ------------------------------------------------------------------------------
 
-# Reads a table: `frame` (the columns of inputs and contexts), `values` (a matrix with a column per outcome), `nan` (where
-# these are NaN), `status` (NA if there is none), `ours` (the package's other columns), `further` (all others), `rows`
-# (their numbers in `data`), `withdrawn`, `is_history`.
+# Reads a table: `frame` (the columns of inputs and contexts), `values` (a matrix with a column per outcome), `nan`
+# (where these are NaN), `status` (NA if there is none), `ours` (the package's other columns), `further` (all others),
+# `rows` (their numbers in `data`), `withdrawn`, `is_history`.
 read_sheet <- function(data, domain, contexts, names, arg, rewards = NULL) {
   inputs <- c(domain$names, contexts)
   given <- c(names_in_domain(domain), contexts)
@@ -178,8 +179,9 @@ plain_column <- function(column) {
 
 stop_cell <- function(arg, value, row, name, wanted, try = NULL) {
   if (identical(try, "without")) try <- sprintf("`%s[-%d, ]`, which leaves the row out", arg, row)
-  stop_argument(arg, sprintf("one with %s in row %d", if (is.character(value)) dQuote(value, FALSE) else describe(value),
-                             row), sprintf("a table with %s in column `%s`", wanted, name), try = try)
+  stop_argument(arg, sprintf("one with %s in row %d",
+                             if (is.character(value)) dQuote(value, FALSE) else describe(value), row),
+                sprintf("a table with %s in column `%s`", wanted, name), try = try)
 }
 
 # Text as numbers; an error names the first cell that has none.

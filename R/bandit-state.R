@@ -81,7 +81,8 @@ bandit_reset <- function(bandit) {
   check_idle(bandit)
   commit(bandit, list(),
          fields = c(list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()),
-                         refits = list(), reasons = NULL, notes = NULL, handle = NULL, config = starting_config(bandit)),
+                         refits = list(), reasons = NULL, notes = NULL, handle = NULL,
+                         config = starting_config(bandit)),
                     if (!is.null(bandit$memory)) list(memory = first_memory(bandit$config))),
          durable = if (!is.null(bandit$journal)) function() keep_reset(bandit$journal, bandit))
 }

@@ -60,8 +60,8 @@ warn_of_noise <- function(bandit) {
     pair <- c(first[apart[1]], apart[1])
     name <- outcome_names(bandit$config)[k]
     warn_once(bandit, "noisy", sprintf(
-      "Queries %d and %d are the same point, and their values of `%s` are %.6g and %.6g: this contradicts ", ids[pair[1]],
-      ids[pair[2]], name, y[pair[1]], y[pair[2]]),
+      "Queries %d and %d are the same point, and their values of `%s` are %.6g and %.6g: this contradicts ",
+      ids[pair[1]], ids[pair[2]], name, y[pair[1]], y[pair[2]]),
       "`noise = \"none\"`. Use `gp_model(noise = \"fit\")`, or correct a wrong value by `$amend()`.")
   }
 }

@@ -152,6 +152,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   check_own_kernel_here(config)
   check_linear_here(config)
   check_cost_here(config)
+  if (!trait(config$policy, "scripted")) config[names(further$.search)] <- further$.search
   bandit <- new_bandit(config)
   make_ready(as.environment(bandit))
   keep_from_now_on(bandit, journal, store, further$trust)
@@ -296,8 +297,8 @@ NULL
 #'   depend on \eqn{f} only through rewards.
 #'
 #' @section Rounded settings and data frames: Next to `id` and `reward`, the columns `g1`, `g2`, ... (constraints) and
-#' `noise_var` (or `sd`, `size`) are used if present. Inputs, arms and contexts must be those of the queries, within 1e-8
-#' of an input's range. `NA` is ignored. Other columns are kept, see [bandit-history].
+#' `noise_var` (or `sd`, `size`) are used if present. Inputs, arms and contexts must be those of the queries, within
+#' 1e-8 of an input's range. `NA` is ignored. Other columns are kept, see [bandit-history].
 #'
 #' Numbers of a box or a search space may have been rounded by hand, by at most 5% of an input's range on its own scale.
 #' The reward is then recorded at the settings that were used, as a new row, and its query is withdrawn; a message says
@@ -521,15 +522,16 @@ NULL
 NULL
 
 # Settings that few bandits need: in `...`, by their full names.
+# `.search`: settings that only searches have (scaled_bandit()).
 further_settings <- function(..., accuracy = 1e-3, failures = c("forget", "avoid", "doubt"), trust = FALSE,
-                             goal = NULL) {
+                             goal = NULL, .search = NULL) {
   check_dots_empty(..., allowed = gp_bandit_arguments())
   list(accuracy = check_number(accuracy, lower = 0, open_lower = TRUE, upper = 1), failures = failures,
-       trust = check_flag(trust), goal = goal)
+       trust = check_flag(trust), goal = goal, .search = .search)
 }
 
 gp_bandit_arguments <- function() {
-  setdiff(c(names(formals(gp_bandit)), names(formals(further_settings))), "...")
+  setdiff(c(names(formals(gp_bandit)), names(formals(further_settings))), c("...", ".search"))
 }
 
 rewards_alone <- function(rewards, outputs) {

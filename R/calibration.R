@@ -19,8 +19,8 @@
 #'   is not a test of whether the input matters; its uncertainty is in `lower` and `upper`.
 #' * [check_model()]: agreement of the rewards with leave-one-out and one-step-ahead predictions. It is no proof of the
 #'   model: a check uses the points that were evaluated, so it cannot detect a maximum that was missed.
-#' * `$expected_improvement()`: [expected-improvement]. `$certificate()`: an upper bound of the regret of a point, its probability, and its `assumptions`. If
-#'   `probability` is `NA`, it is no guarantee.
+#' * `$expected_improvement()`: [expected-improvement]. `$certificate()`: an upper bound of the regret of a point, its
+#'   probability, and its `assumptions`. If `probability` is `NA`, it is no guarantee.
 #' * `width` of a theorem ([widths]): the confidence width, that is the multiplier of `sd` in an interval that holds in
 #'   all rounds together. Such intervals are wide compared with typical errors.
 #' @section How hyperparameters are estimated:
@@ -49,8 +49,9 @@
 #' | a bowl without noise | 0.00 | 0.00 |
 #'
 #' The table was measured before searches averaged over smoothness. In 96 paired searches of its kinds this made no
-#' difference: 0.97 with it and 0.98 without it were within 2 `sd`, none beyond 3. The page [calibration-results] has results on other seeds and other problems, among them two kinds for
-#' which the intervals are too narrow: many relevant inputs, and non-stationary functions.
+#' difference: 0.97 with it and 0.98 without it were within 2 `sd`, none beyond 3. The page [calibration-results] has
+#' results on other seeds and other problems, among them two kinds for which the intervals are too narrow: many relevant
+#' inputs, and non-stationary functions.
 #'
 #' @section When not to rely on them:
 #' * Few rewards (fewer than about five for each input that matters). The averages then consist mostly of priors.

@@ -63,11 +63,12 @@
 #' `digits`. Each input may be in one equality, and two linear inequalities that imply an equality are one. Designs,
 #' suggestions and the recommended point satisfy it up to rounding, given points up to 1e-8 of its largest term.
 #' The terms of a linear equality are treated like components of a mixture; draws are uniform over it.
-#' @section Numbers of inputs above their lower bounds: At most \eqn{k} of \eqn{n} reals above their lower bounds are the
+#' @section Numbers of inputs above their lower bounds: At most \eqn{k} of \eqn{n} reals above their lower bounds are
+#'   the
 #' \eqn{k}-dimensional faces of a box. Each of the \eqn{n \choose k}{choose(n, k)} faces has the same probability, and
-#' points are uniform within it. Local optimisation moves within a face, and alternates with dropping, adding or swapping
-#' one input. The model has an indicator `<name>.active` of each input. The inputs always exist, have no `log`, and are
-#' in no equality and no other such limit; further limits are kept by rejection.
+#' points are uniform within it. Local optimisation moves within a face, and alternates with dropping, adding or
+#' swapping one input. The model has an indicator `<name>.active` of each input. The inputs always exist, have no `log`,
+#' and are in no equality and no other such limit; further limits are kept by rejection.
 #' @source Hit-and-run: Smith (1984). Directions from other walks: Gilks, Roberts and George (1994).
 #'   Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
 #'   "Bayesian optimization for conditional hyperparameter spaces", IJCNN. Alternating local optimisation and exchanges:
@@ -534,7 +535,8 @@ check_existence <- function(rules, codes, arg) {
   when <- domain$params[[name]]$when
   if (is.na(codes[wrong[1, , drop = FALSE]])) {
     condition <- if (is.null(when)) "" else paste(" where", shown_conditions(when))
-    stop_argument(arg, paste0(name, " = NA", in_row(wrong[1, 1], nrow(codes))), sprintf("a value of %s%s", name, condition))
+    stop_argument(arg, paste0(name, " = NA", in_row(wrong[1, 1], nrow(codes))),
+                  sprintf("a value of %s%s", name, condition))
   }
   value <- typed_columns(domain, codes[wrong[1, 1], , drop = FALSE])[[name]]
   stop_argument(arg, sprintf("%s = %s at a point without this input%s", name, as.character(value),

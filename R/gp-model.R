@@ -19,7 +19,8 @@
 #' @param noise_var initial noise variance of the scaled rewards, a number > 0; 0.01 by default. Each refit estimates it
 #'   again. With `refit = NULL` it is fixed.
 #' @param noise_prior prior of the noise variance for refits: `c(meanlog, sdlog)` of a log-normal distribution, or
-#'   rows of these for a mixture, equal unless a third column has weights. `NULL`: none. `"auto"`, the default: a mixture, see *Priors*.
+#'   rows of these for a mixture, equal unless a third column has weights. `NULL`: none. `"auto"`, the default: a
+#'   mixture, see *Priors*.
 #' @param lengthscale_prior prior of each lengthscale for refits, in units of its input's range, in the form of
 #'   `noise_prior`. `NULL`: none. `"auto"`, the default: a log-normal distribution for the default kernel, none for
 #'   others. See *Priors*.
@@ -49,9 +50,9 @@
 #' inputs without noise, and by 0.22 (0.08) in 5 (`bench/results/optimisation.md` in the sources).
 #' @section Priors:
 #' * Noise variance, `"auto"`: an equal mixture of little or no noise, `c(log(2e-3), 3)`, and much noise, `c(log(0.3),
-#'   1.2)`. From 15 inputs on and with several outcomes the first part is `c(log(1e-5), 2.5)`. In spaces whose points can
-#'   be counted (tables, levels, integers) with one outcome, a third part is no noise, `c(log(1e-6), 1)`, with weight
-#'   0.2.
+#'   1.2)`. From 15 inputs on and with several outcomes the first part is `c(log(1e-5), 2.5)`. In spaces whose points
+#'   can be counted (tables, levels, integers) with one outcome, a third part is no noise, `c(log(1e-6), 1)`, with
+#'   weight 0.2.
 #' * Lengthscales, `"auto"`: a log-normal distribution with median \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1.
 #' * The default kernel's variance: `c(log(2), 1)`.
 #' * Correlations of the levels of a factor: Beta(4, 2). The part `own` of levels with features: `c(log(0.1), 1)`.
@@ -146,7 +147,7 @@ model_setting_words <- function(value, name) {
   if (identical(value, "auto")) {
     return(switch(name, noise_prior = "default: a mixture of little or no noise and much noise",
                   lengthscale_prior = "default: log-normal, median 0.4 sqrt(inputs) ranges; none for kernels given",
-                  transform = "auto: a power transform of rewards if it improves the likelihood",
+                  transform = "auto: a power transform or a logarithm of rewards if it improves the likelihood",
                   refit = paste("default: every 2 rounds, averaging over up to 10 models and over smoothness;",
                                 "rarer from 15 inputs")))
   }

@@ -75,8 +75,8 @@
 #' * `$best(feasible = 0.95)` is the point with the largest mean of the objective where all limits hold with at least
 #'   that probability. If there is none, it is the point with the largest probability, with a warning of class
 #'   `gpbandits_infeasible`.
-#' * `$front()` is the Pareto front. Column `evaluated`: was the point evaluated? [auto_bandit()] has other points only if
-#'   each is better by two sd, in some objective, than every evaluated one.
+#' * `$front()` is the Pareto front. Column `evaluated`: was the point evaluated? [auto_bandit()] has other points only
+#'   if each is better by two sd, in some objective, than every evaluated one.
 #' @section Errors: At least one outcome must be an objective. `outcomes` cannot be combined with `changes`,
 #'   `constraints`, `rewards`, [pending_censor()], or policies for one outcome.
 #' @section Guarantee:
@@ -364,7 +364,8 @@ outcome_outputs <- function(outcome, config) {
 }
 
 outcome_roles <- function(config) {
-  if (is.null(config$outcomes)) stats::setNames(list(to_maximize()), outcome_names(config)) else lapply(config$outcomes, `[[`, "role")
+  if (is.null(config$outcomes)) stats::setNames(list(to_maximize()), outcome_names(config))
+  else lapply(config$outcomes, `[[`, "role")
 }
 
 has_limits <- function(config) any(vapply(outcome_roles(config), is_limited, NA))

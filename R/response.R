@@ -510,8 +510,10 @@ check_rewards <- function(reward, count) {
   }
   bad <- if (is_number(reward) && length(reward) == count) reward[!(abs(reward) <= largest_number)]
   if (length(bad)) {
-    stop_argument("reward", describe(unname(bad[1])), if (count == 1) "a finite number" else sprintf("%g finite numbers", count),
-                  try = if (is.finite(bad[1])) NULL else if (count == 1) "`$fail(id)` for an experiment without a result"
+    stop_argument("reward", describe(unname(bad[1])),
+                  if (count == 1) "a finite number" else sprintf("%g finite numbers", count),
+                  try = if (is.finite(bad[1])) NULL
+                        else if (count == 1) "`$fail(id)` for an experiment without a result"
                         else "`$fail(id)` for a failed evaluation, and leave out ids without a reward")
   }
   check_numbers(reward, "reward", lengths = count, lower = -largest_number, upper = largest_number)

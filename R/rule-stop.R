@@ -144,8 +144,8 @@ NULL
 #' @references Ishibashi, Karasuyama, Takeuchi and Hino (2023), A stopping criterion for Bayesian optimization by the
 #'   gap of expected minimum simple regrets, AISTATS; Makarova et al. (2022) <https://arxiv.org/abs/2104.08166>; Wilson
 #'   (2024) <https://arxiv.org/abs/2402.16811>.
-#' @seealso [expected-improvement]; [certificate-assumptions]; [run_bandit()], [maximize_bandit()]; `$certificate()` in [GPBandit];
-#'   [calibration].
+#' @seealso [expected-improvement]; [certificate-assumptions]; [run_bandit()], [maximize_bandit()]; `$certificate()` in
+#'   [GPBandit]; [calibration].
 #' @concept stopping criterion
 #' @concept early stopping
 #' @concept simple regret

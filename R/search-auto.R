@@ -181,8 +181,9 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #' An experiment that was made is an observation, even if the algorithm could not have chosen it: beyond the bounds of a
 #' box or [search_space()], against `where`, or with more mixture components than `most`. The same holds for `$add()`,
 #' for settings that `$observe()` reports, and for [transfer]. (In a [gp_bandit()] results beyond the bounds are errors,
-#' because its theorems are about the space.) A message lists such rows. They are used by the posterior, by refits and for the scale of the rewards. They do not count for `n_initial`, they are not the
-#' incumbent of expected improvement, and `$best()`, `$front()` and `$suggest()` never return them.
+#' because its theorems are about the space.) A message lists such rows. They are used by the posterior, by refits and
+#' for the scale of the rewards. They do not count for `n_initial`, they are not the incumbent of expected improvement,
+#' and `$best()`, `$front()` and `$suggest()` never return them.
 #'
 #' Mixture components may be rounded, such as 33.3 three times. If their sum is within 0.5% of the total, they are
 #' scaled to it, and a message says so. The same holds for other linear equalities, such as `where = ~ 2 * a + b == 1`.

@@ -32,11 +32,11 @@
 #' An evaluation that takes longer than `timeout` is recorded as "timed out". A result that it returns later does not
 #' count.
 #'
-#' * **Several workers, or a store**: the evaluation is ended, also in `Sys.sleep()`, `system()` and compiled code. With a
-#'   store it runs in a separate process, see [work_on()].
+#' * **Several workers, or a store**: the evaluation is ended, also in `Sys.sleep()`, `system()` and compiled code. With
+#'   a store it runs in a separate process, see [work_on()].
 #' * **One worker, no store**: `timeout` is R's own time limit ([setTimeLimit()]). It ends R code, but neither
-#'   `Sys.sleep()` nor compiled code: the status then states when the evaluation ended. It replaces a limit that you have
-#'   set. With `Inf` your limit is kept, and ends the search.
+#'   `Sys.sleep()` nor compiled code: the status then states when the evaluation ended. It replaces a limit that you
+#'   have set. With `Inf` your limit is kept, and ends the search.
 #' @return An object of class `search_control`.
 #' @section Errors: A `gpbandits_error` names the argument.
 #' @seealso [gp_model()] for the model of a search; [parallel-search] for several workers.

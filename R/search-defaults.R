@@ -52,9 +52,9 @@ transfer_refit <- function() refit_every(1, minimum = 2, mean = "fit", average =
 # cases. With c(log(1e-5), 2.5) as the first part, a noise sd of 1% to 5% is in a gap between the parts: models with
 # almost no noise then treat the luckiest measurement as the truth (`bench/promise_causes.R`). It is kept with several
 # outcomes, where it found better points under limits (`bench/outcomes.R`), and with many inputs, where only it was
-# measured. In spaces whose points can be counted, a model without noise has a weight of its own: a search then finds one
-# of the best points earlier, and predictions are as well calibrated; with half of the weight they are not, if there is
-# noise (`bench/results/experiments.md`). In boxes it makes no difference to the points found.
+# measured. In spaces whose points can be counted, a model without noise has a weight of its own: a search then finds
+# one of the best points earlier, and predictions are as well calibrated; with half of the weight they are not, if there
+# is noise (`bench/results/experiments.md`). In boxes it makes no difference to the points found.
 default_noise_prior <- function(domain, outcomes) {
   several <- length(outcomes) > 1
   little <- if (has_many_inputs(domain) || several) c(log(1e-5), 2.5) else c(log(2e-3), 3)
@@ -296,13 +296,8 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., reward
     model <- latent_model(model, domain, context_sides, rewards)
     outputs <- NULL
   }
-  bandit <- gp_bandit(domain, model$kernel, model$noise_var, policy, pending = pending, refit = model$refit,
-                      outputs = outputs, failures = or_else(failures, if (is.null(rewards)) "doubt" else "forget"),
-                      outcomes = outcomes, rewards = rewards, ...)
-  inside <- as.environment(bandit)
-  if (trait(inside$config$policy, "scripted")) return(bandit)
-  inside$config$fresh <- TRUE
-  if (model$noise == "none") inside$config$noiseless <- TRUE
-  make_ready(inside)
-  bandit
+  gp_bandit(domain, model$kernel, model$noise_var, policy, pending = pending, refit = model$refit,
+            outputs = outputs, failures = or_else(failures, if (is.null(rewards)) "doubt" else "forget"),
+            outcomes = outcomes, rewards = rewards, ...,
+            .search = c(list(fresh = TRUE), if (model$noise == "none") list(noiseless = TRUE)))
 }

@@ -230,7 +230,8 @@ close_search <- function(search, pool, bar) {
   }
   rescale_if_due(as.environment(search$bandit))
   if (search$exhausted) message(all_known_words(evaluated(search)))
-  if (!(search$interrupted || search$stopped || search$exhausted || search$out_of_time || evaluated(search) >= search$evaluations)) {
+  if (!(search$interrupted || search$stopped || search$exhausted || search$out_of_time ||
+          evaluated(search) >= search$evaluations)) {
     search$hopeless <- why_hopeless(search)
     if (is.null(search$hopeless)) {
       warn_gpbandits("evaluation", "no_worker", "The search ended early: no worker of the future plan is left.")

@@ -64,8 +64,8 @@
 #'   densities of points. `NULL`, the default: none;
 #' * `goal`: a formula that is optimised, see [goals]. `NULL`, the default: none;
 #' * `reward`: the name of the outcome in `data`, in results and on plots. `NULL`, the default: `"reward"`;
-#' * `rewards`: [rewards_binary()], [rewards_counts()] or [rewards_ordinal()] if `objective` returns yes or no, counts or
-#'   levels, see [auto_bandit()]. It may return `c(reward = 3, size = 40)`. `NULL`, the default: measurements;
+#' * `rewards`: [rewards_binary()], [rewards_counts()] or [rewards_ordinal()] if `objective` returns yes or no, counts
+#'   or levels, see [auto_bandit()]. It may return `c(reward = 3, size = 40)`. `NULL`, the default: measurements;
 #' * `initial_design`: points to be evaluated first, in the form of `domain`'s inputs. They replace the design of
 #'   `n_initial` points. `NULL`, the default: the design is drawn.
 #' @section Several outcomes:
@@ -247,9 +247,9 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #'
 #' An interrupt (Esc, Ctrl-C) ends the search and returns the results so far.
 #' @section Few points: If no input is continuous, no point is evaluated again while others are left, until a repeat has
-#' shown noise. The search ends, with a message, when all points are known: with `gp_model(noise = "none")` when each was
-#' evaluated, otherwise after a repeat with the same reward (three repeats if points have equal rewards). `evaluations`
-#' may be larger than the number of points.
+#' shown noise. The search ends, with a message, when all points are known: with `gp_model(noise = "none")` when each
+#' was evaluated, otherwise after a repeat with the same reward (three repeats if points have equal rewards).
+#' `evaluations` may be larger than the number of points.
 #' @section Stopping:
 #' A function `stop_when` gets a list with `history` and `bandit`. It is called before each evaluation after the initial
 #' design. Running evaluations are completed. With a stop rule, the result's `certificate` is the answer of that rule.

@@ -271,7 +271,8 @@ update.bandit_maximum <- function(object, ...) {
   bandit <- update.GPBandit(check_class(object, "bandit_maximum")$bandit, ...)
   computed <- c("par", "value", "sd", "feasible", "front", "observed", "history", "bandit", "centre", "scale",
                 "direction")
-  do.call(new_maximum, c(list(history_of(object), bandit), unclass(object)[setdiff(names(object), computed)]), quote = TRUE)
+  do.call(new_maximum, c(list(history_of(object), bandit), unclass(object)[setdiff(names(object), computed)]),
+          quote = TRUE)
 }
 
 #' @rdname bandit_maximum

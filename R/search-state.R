@@ -186,7 +186,8 @@ known_rewards_history <- function(known, domain, ...) {
 # A search's history with the further columns of given experiments.
 with_further <- function(frame, known) {
   if (is.null(known$further)) return(frame)
-  cbind(frame, stats::setNames(known$further, apart_from(names(known$further), c(names(frame), history_columns, "best"))))
+  names(known$further) <- apart_from(names(known$further), c(names(frame), history_columns, "best"))
+  cbind(frame, known$further)
 }
 
 outcomes_line <- function(search, row, number) {

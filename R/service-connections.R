@@ -32,7 +32,7 @@ watch_connections <- function(port, time_limit, connections) {
 peer_of <- function(request) paste(request$REMOTE_ADDR, request$REMOTE_PORT)
 
 # The connection stays open for further requests, unless this one was an error. (No connection is counted while R
-# computes an answer, but others are while a second process does.)
+# computes an answer, but others are while another process does.)
 for_connection <- function(watch, request, answer) {
   if (is_promised(answer)) {
     return(promises::then(answer, function(value) {

@@ -61,7 +61,8 @@ measurement_paths <- function(s) {
                        service_parameter("limit", list(type = "integer", minimum = 0, maximum = 10000)),
                        service_parameter("draws", list(type = "integer", minimum = 0, maximum = 100000))),
     "/export" = s$get("The whole history as a file: CSV, or JSON that from_json() of the R package reads.", s$text,
-                      service_parameter("format", list(type = "string", enum = c("csv", "csv2", "json"), default = "csv")),
+                      service_parameter("format", list(type = "string", enum = c("csv", "csv2", "json"),
+                                                        default = "csv")),
                       type = c("text/csv", "application/json")),
     "/model" = s$get("What there is to choose and to fill in.", s$loose),
     "/slices" = s$get("Posterior mean and a band of two sd along each input through the recommended point.",
@@ -69,7 +70,7 @@ measurement_paths <- function(s) {
     "/prediction" = s$get("What is expected of a query's result, with the noise; empty where there are few results.",
                           list(type = "object", additionalProperties = s$object(mean = s$number, sd = s$number)),
                           service_parameter("id", s$whole), slow = TRUE),
-    "/improvement" = s$get("What the next n experiments are expected to add; null, with a reason, if that is not known.",
+    "/improvement" = s$get("What the next n experiments are expected to add; null, with a reason, if unknown.",
                            s$object(n = s$whole, mean = c(s$number, nullable = TRUE), sd = c(s$number, nullable = TRUE),
                                     probability = c(s$number, nullable = TRUE), reason = s$text),
                            service_parameter("n", list(type = "integer", minimum = 1, maximum = 1000)),
@@ -130,7 +131,8 @@ schema_shapes <- function() {
   preferred <- list(oneOf = list(whole, list(type = "array", items = whole)), nullable = TRUE,
                     description = "ids among `id`, the best first; null: a tie")
   list(number = number, text = text, whole = whole, object = object, point = point, row = row, query = query,
-       by_name = by_name, by_outcome = by_outcome, context = context, context_in_url = context_in_url, loose = loose, texts = texts,
+       by_name = by_name, by_outcome = by_outcome, context = context, context_in_url = context_in_url, loose = loose,
+       texts = texts,
        done = done, given_up = given_up, withdrawn = withdrawn, outcomes = outcomes, one_or_two = one_or_two,
        rewarded = rewarded, post = post, get = get, preferred = preferred)
 }

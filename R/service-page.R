@@ -31,7 +31,8 @@ serve_model <- function(service) {
   domain <- config$domain
   reply(list(
     name = service$store$name, policy = trait(config$policy, "short"), domain = describe_domain(domain),
-    measured = of_form(config, "gaussian") && !trait(config$policy, "scripted"), reward = if (!of_form(config, "several")) outcome_names(config), direction = direction_of(config),
+    measured = of_form(config, "gaussian") && !trait(config$policy, "scripted"),
+    reward = if (!of_form(config, "several")) outcome_names(config), direction = direction_of(config),
     inputs = lapply(seq_along(domain$names), input_described, domain = domain),
     arms = or_else(arm_count(domain), NA), contexts = I(as.character(config$context_names)),
     constraints = I(constraint_names(config, "g")), outcomes = I(unname(outcomes_described(config))),

@@ -1,14 +1,14 @@
-# Answers that are computed in a second process and kept until the log grows. Layer: service.
+# Answers that are computed in further processes and kept until the log grows. Layer: service.
 
 # Answers of a service whose computation can take long: recommendation, Pareto front, slices, certificate, model check.
-# They are kept until the log grows. A second process with a separate replica computes them, so that other requests do
-# not wait. Answers that were quick before are computed in this process. The file uses `later` and `promises`, which
-# httpuv requires.
+# They are kept until the log grows. Further processes, each with a replica, compute them, so that other requests do not
+# wait: an answer waits only for others of the same path. Answers that were quick before are computed in this process.
+# The file uses `later` and `promises`, which httpuv requires.
 
 # `moment`: the number of seconds for which such an answer may delay other requests.
 new_reader <- function(store, time_limit, moment = 0.25) {
   list2env(list(store = store, time_limit = time_limit, moment = moment, version = NULL, kept = list(),
-                quick = character(), waiting = list(), asked = list(), last = 0, process = NULL, looks = FALSE,
+                quick = character(), waiting = list(), asked = list(), last = 0, processes = list(), looks = FALSE,
                 failures = 0, alone = is.null(store$connection$connect)), parent = emptyenv())
 }
 
@@ -59,7 +59,7 @@ keep_answer <- function(reader, key, answer) {
   answer
 }
 
-# Computes an answer here. If it takes too long, the result is NULL, and later questions of this path go to the second
+# Computes an answer here. If it takes too long, the result is NULL, and later questions of this path go to another
 # process. (R's compiler can lose a time limit that is reached while it compiles. So only paths that were quick before
 # are computed here.)
 for_a_moment <- function(service, path, answer) {
@@ -74,24 +74,14 @@ for_a_moment <- function(service, path, answer) {
   if (found$status == 200L || !late) found
 }
 
-# ---- the second process ------------------------------------------------------------------
+# ---- further processes -------------------------------------------------------------------
 
 # Requests for an answer that is being computed wait for the same result.
 computed_elsewhere <- function(reader, question) {
   if (length(reader$waiting) >= 200) return(reply_error(503, "too many answers are being computed: ask again"))
-  if (is.null(reader$process)) {
-    reader$process <- begin_second_process("reader_loop", list(store = reader$store, every = 0,
-                                                               time_limit = 20 * reader$time_limit))
-  }
-  home <- reader$process$home
   if (is.null(reader$asked[[question$key]])) {
-    reader$last <- reader$last + 1
-    name <- sprintf("question-%09.0f.rds", reader$last)
-    save_whole(question, file.path(home, name))
-    # (If there is no answer within this time, the second process is treated as dead.)
-    reader$asked[[question$key]] <- list(file = file.path(home, sub("question", "answer", name)),
-                                         path = question$path,
-                                         until = Sys.time() + 25 * reader$time_limit + 60)
+    reader$asked[[question$key]] <- list(question = question)
+    give_out(reader)
   }
   promises::promise(function(resolve, reject) {
     waiter <- list(key = question$key, resolve = resolve, until = Sys.time() + 0.9 * reader$time_limit)
@@ -100,21 +90,46 @@ computed_elsewhere <- function(reader, question) {
   })
 }
 
+# Gives each question to a process that is idle, or to a new one, unless another question of its path is being computed.
+# So there are at most as many processes as paths, however many contexts a client asks about.
+give_out <- function(reader) {
+  for (key in names(reader$asked)) {
+    one <- reader$asked[[key]]
+    busy <- Filter(function(other) !is.null(other$process), reader$asked)
+    if (!is.null(one$process) || one$question$path %in% vapply(busy, function(other) other$question$path, "")) next
+    idle <- setdiff(names(reader$processes), vapply(busy, function(other) other$process, ""))
+    name <- if (length(idle)) idle[1] else begin_reader(reader)
+    reader$last <- reader$last + 1
+    file <- file.path(reader$processes[[name]]$home, sprintf("question-%09.0f.rds", reader$last))
+    save_whole(one$question, file)
+    # (If there is no answer within this time, the process is treated as dead.)
+    reader$asked[[key]] <- c(one, list(process = name, file = sub("question-", "answer-", file, fixed = TRUE),
+                                       until = Sys.time() + 25 * reader$time_limit + 60))
+  }
+}
+
+begin_reader <- function(reader) {
+  process <- begin_second_process("reader_loop", list(store = reader$store, every = 0,
+                                                      time_limit = 20 * reader$time_limit))
+  reader$processes[[process$home]] <- process
+  process$home
+}
+
 # Checks for answers at short intervals while there are open questions.
 look_for_answers <- function(reader) {
   if (reader$looks) return(invisible())
   reader$looks <- TRUE
   look <- function() {
     reader$looks <- FALSE
-    if (is.null(reader$process)) return(invisible())
-    ended <- has_ended(reader)
+    ended <- Filter(function(name) has_ended(reader, name), names(reader$processes))
     for (key in names(reader$asked)) {
       file <- reader$asked[[key]]$file
-      if (file.exists(file)) take_answer(reader, key, file)
+      if (!is.null(file) && file.exists(file)) take_answer(reader, key, file)
     }
     late <- vapply(reader$waiting, function(one) Sys.time() > one$until, NA)
     end_waiting(reader, late, reply_late(reader$time_limit))
-    if (ended) return(give_up_process(reader))
+    for (name in ended) give_up_process(reader, name)
+    give_out(reader)
     if (length(reader$asked)) look_for_answers(reader)
   }
   later::later(look, 0.03)
@@ -123,7 +138,7 @@ look_for_answers <- function(reader) {
 take_answer <- function(reader, key, file) {
   found <- readRDS(file)
   unlink(file)
-  path <- reader$asked[[key]]$path
+  path <- reader$asked[[key]]$question$path
   reader$asked[[key]] <- NULL
   reader$failures <- 0
   reader$quick <- if (found$took < reader$moment / 5) union(reader$quick, path) else setdiff(reader$quick, path)
@@ -137,24 +152,30 @@ end_waiting <- function(reader, who, answer) {
   for (one in ready) one$resolve(answer)
 }
 
-has_ended <- function(reader) {
-  home <- reader$process$home
-  pid <- file.path(home, "pid.rds")
-  file.exists(file.path(home, "ended")) ||
-    any(vapply(reader$asked, function(one) Sys.time() > one$until, NA)) ||
+has_ended <- function(reader, name) {
+  pid <- file.path(name, "pid.rds")
+  late <- function(one) identical(one$process, name) && Sys.time() > one$until
+  file.exists(file.path(name, "ended")) || any(vapply(reader$asked, late, NA)) ||
     (.Platform$OS.type == "unix" && file.exists(pid) && !tools::pskill(readRDS(pid), 0))
 }
 
-# The next question starts a new process, unless three in a row have ended without an answer.
-give_up_process <- function(reader) {
+# A later question starts a new process, unless three in a row have ended without an answer.
+give_up_process <- function(reader, name) {
   reader$failures <- reader$failures + 1
   reader$alone <- reader$failures >= 3
-  end_reader(reader)
+  end_process(reader, name)
+}
+
+end_process <- function(reader, name) {
+  reader$processes[[name]]$stop()
+  reader$processes[[name]] <- NULL
+  lost <- Filter(function(key) identical(reader$asked[[key]]$process, name), names(reader$asked))
+  reader$asked[lost] <- NULL
+  end_waiting(reader, vapply(reader$waiting, function(one) one$key %in% lost, NA),
+              reply_error(503, "the computation was ended: ask again"))
 }
 
 end_reader <- function(reader) {
-  if (!is.null(reader$process)) reader$process$stop()
-  reader$process <- NULL
-  reader$asked <- list()
-  end_waiting(reader, rep(TRUE, length(reader$waiting)), reply_error(503, "the computation was ended: ask again"))
+  reader$asked <- Filter(function(one) !is.null(one$process), reader$asked)
+  for (name in names(reader$processes)) end_process(reader, name)
 }

@@ -208,7 +208,8 @@ service_doors <- function() {
        "/history" = get(serve_history, slow = function(query) "draws" %in% names(query)),
        "/export" = slow(serve_export), "/model" = plain(serve_model), "/slices" = slow(serve_slices),
        "/prediction" = slow(serve_prediction),
-       "/improvement" = slow(serve_improvement), "/certificate" = slow(serve_certificate), "/check" = slow(function(service, query) serve_check(service)),
+       "/improvement" = slow(serve_improvement), "/certificate" = slow(serve_certificate),
+       "/check" = slow(function(service, query) serve_check(service)),
        "/health" = plain(function(service) reply(list(status = "ok"))),
        "/openapi.json" = plain(function(service) reply(service_schema())),
        "/" = file("/"), "/page.css" = file("/page.css"), "/page.js" = file("/page.js"))
@@ -266,7 +267,7 @@ serve_suggest <- function(service, body) {
 
 # Adds an experiment that was not suggested: with its result, or pending.
 serve_add <- function(service, body) {
-  check_fields(body, c("point", "arm", "context", "reward", "outcomes", "constraints", names(measurement_fields)))
+  check_fields(body, c("point", "arm", "context", "reward", "outcomes", "constraints", measurement_fields))
   point <- values_field(body, "point")
   arm <- arms_field(body, "arm")
   if (length(arm) > 1) stop_argument("arm", in_json_words(body[["arm"]]), "one arm: an experiment for each request")
@@ -288,10 +289,11 @@ lease_field <- function(body) {
 }
 
 serve_observe <- function(service, body) {
-  check_fields(body, c("id", "reward", "token", "constraints", "prefer", "outcomes", names(measurement_fields)))
+  check_fields(body, c("id", "reward", "token", "constraints", "prefer", "outcomes", measurement_fields))
   id <- numbers_field(body, "id")
   several <- "outcomes" %in% names(body)
-  given <- list(id = id, reward = if (several) outcomes_field(service, body, length(id)) else numbers_field(body, "reward"),
+  given <- list(id = id,
+                reward = if (several) outcomes_field(service, body, length(id)) else numbers_field(body, "reward"),
                 constraints = if (!several) numbers_field(body, "constraints"),
                 prefer = if (!several) prefer_field(body), token = texts_field(body, "token"))
   do.call(service$bandit$observe, c(given, measurements_of_body(body)))
@@ -299,17 +301,16 @@ serve_observe <- function(service, body) {
   reply_fields(id = id, status = "observed")
 }
 
-# Fields about the measurement of a result, with the functions that read them.
-measurement_fields <- list(size = function(body, name) numbers_by_name(body, name),
-                           sd = function(body, name) numbers_by_name(body, name),
-                           noise_var = function(body, name) numbers_by_name(body, name),
-                           note = function(body, name) texts_field(body, name))
+# Fields about the measurement of a result.
+measurement_fields <- c("size", "sd", "noise_var", "note")
 
 # (Most requests have none of these.)
 measurements_of_body <- function(body) {
-  given <- intersect(names(measurement_fields), names(body))
+  given <- intersect(measurement_fields, names(body))
   if (length(given) == 0) return(NULL)
-  found <- lapply(stats::setNames(nm = given), function(name) measurement_fields[[name]](body, name))
+  found <- lapply(stats::setNames(nm = given), function(name) {
+    if (name == "note") texts_field(body, name) else numbers_by_name(body, name)
+  })
   found[!vapply(found, is.null, NA)]
 }
 
@@ -319,7 +320,7 @@ prefer_field <- function(body) {
 }
 
 serve_amend <- function(service, body) {
-  check_fields(body, c("id", "reward", "token", "prefer", "outcomes", names(measurement_fields)))
+  check_fields(body, c("id", "reward", "token", "prefer", "outcomes", measurement_fields))
   id <- numbers_field(body, "id")
   if ("prefer" %in% names(body)) {
     service$bandit$amend(id, numbers_field(body, "reward"), prefer = prefer_field(body),
@@ -409,7 +410,8 @@ serve_export <- function(service, query) {
   check_fields(query, "format")
   format <- check_choice(or_else(query[["format"]], "csv"), c("csv", "csv2", "json"), "format")
   service$bandit$catch_up()
-  body <- if (format == "json") as_json(service$bandit) else csv_text(service$bandit$history(), decimal_comma = format == "csv2")
+  body <- if (format == "json") as_json(service$bandit)
+          else csv_text(service$bandit$history(), decimal_comma = format == "csv2")
   type <- if (format == "json") "application/json" else "text/csv; charset=utf-8"
   file <- sprintf("attachment; filename=\"%s.%s\"", gsub("[^A-Za-z0-9_-]+", "-", service$store$name),
                   sub("2", "", format))
@@ -497,9 +499,10 @@ reader_loop <- function(settings, connection) {
 #' * **Results**: `/observe` and `/add` also take `constraints` (an array). These and `/amend` take `sd` or `noise_var`
 #'   (the error bar of the reward, or its square), `size` (the number of readings of which it is the mean, or of
 #'   trials) and `note`. An array of rewards for one `id` are replicates. With several [outcomes] they
-#'   take `"outcomes": {"yield": 61, "ph": null}` instead of `reward`, `sd` and the like may be such objects, and the status is `"partial"` until all are
-#'   observed. `/amend` takes `outcomes` too, and `/withdraw` takes `outcome`. A [comparison][rewards_preferences()] is
-#'   `{"id": [1, 2], "prefer": 1}`; `null` is a tie, and a [ranking][rewards_preferences()] is an array, best first.
+#'   take `"outcomes": {"yield": 61, "ph": null}` instead of `reward`, `sd` and the like may be such objects, and the
+#'   status is `"partial"` until all are observed. `/amend` takes `outcomes` too, and `/withdraw` takes `outcome`. A
+#'   [comparison][rewards_preferences()] is `{"id": [1, 2], "prefer": 1}`; `null` is a tie, and a
+#'   [ranking][rewards_preferences()] is an array, best first.
 #' * **Corrections**: `/amend` replaces an observed reward. `/fail` reports an evaluation without a result,
 #'   `/withdraw` a query that will not be evaluated. `/observe` may be repeated: the same reward again changes
 #'   nothing.
@@ -511,7 +514,8 @@ reader_loop <- function(settings, connection) {
 #'   connection open.
 #' * **History**: the rows are those of `$history(draws)`, with `propensity` where choices are randomised and `id.2`
 #'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
-#' * **Export**: CSV is the history, `csv2` with decimal commas and semicolons; JSON holds settings and log, and [from_json()] reads it.
+#' * **Export**: CSV is the history, `csv2` with decimal commas and semicolons; JSON holds settings and log, and
+#'   [from_json()] reads it.
 #' * **Improvement**: that of `$expected_improvement()` ([expected-improvement]). If there is none, the numbers are
 #'   `null`, and `reason` states why.
 #' * **Certificate**: that of `$certificate()`. With several outcomes `gap` and `probability` are `null`, and
@@ -521,14 +525,14 @@ reader_loop <- function(settings, connection) {
 #' 404, 405, 411, 413 (body too large) or 503. Status 503 means that the database does not answer or that the answer
 #' took longer than `time_limit`; repeat the request. `HEAD` is answered as `GET`, without the body.
 #'
-#' @section Slow answers: `/best`, `/front`, `/slices`, `/improvement`, `/certificate`, `/check`, `/export`, and `/history` with
-#'   `draws` can take seconds. Their answers are kept until the log grows, or until the database, which may be locked
-#'   while another process saves a result, can be read again. They are computed in a second R process,
-#'   which opens the store as a replica and begins with the first such request; the service goes on with other
-#'   requests. (Answers that took less than 0.05 s are computed at once the next time.) If an answer takes longer than
-#'   `time_limit`, the status is 503, the computation continues, and a later request gets its result. A store made
-#'   with a connection that cannot be opened again (SQLite in memory, or PostgreSQL without a function that connects)
-#'   has no second process: there, other requests wait.
+#' @section Slow answers: `/best`, `/front`, `/slices`, `/improvement`, `/certificate`, `/check`, `/export`, and
+#'   `/history` with `draws` can take seconds. Their answers are kept until the log grows, or until the database, which
+#'   may be locked while another process saves a result, can be read again. They are computed in further R processes,
+#'   each with a replica of the store, at most one for each of these paths; the service goes on with other requests. A
+#'   request waits only for others of the same path. (Answers that took less than 0.05 s are computed at once the next
+#'   time.) If an answer takes longer than `time_limit`, the status is 503, the computation continues, and a later
+#'   request gets its result. A store made with a connection that cannot be opened again (SQLite in memory, or
+#'   PostgreSQL without a function that connects) has no further process: there, other requests wait.
 #' @seealso [bandit_service()].
 #' @name service-requests
 #' @concept REST API

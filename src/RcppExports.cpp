@@ -113,6 +113,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_has_left
+bool cpp_bandit_has_left(SEXP handle, const Rcpp::List& context);
+RcppExport SEXP _gpbandits_cpp_bandit_has_left(SEXP handleSEXP, SEXP contextSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_has_left(handle, context));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_worth
 Rcpp::NumericVector cpp_bandit_worth(SEXP handle, const std::vector<int>& ids, int outcome, bool exact);
 RcppExport SEXP _gpbandits_cpp_bandit_worth(SEXP handleSEXP, SEXP idsSEXP, SEXP outcomeSEXP, SEXP exactSEXP) {
@@ -1545,6 +1556,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_output_slopes", (DL_FUNC) &_gpbandits_cpp_output_slopes, 2},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 3},
     {"_gpbandits_cpp_bandit_left", (DL_FUNC) &_gpbandits_cpp_bandit_left, 2},
+    {"_gpbandits_cpp_bandit_has_left", (DL_FUNC) &_gpbandits_cpp_bandit_has_left, 2},
     {"_gpbandits_cpp_bandit_worth", (DL_FUNC) &_gpbandits_cpp_bandit_worth, 4},
     {"_gpbandits_cpp_bandit_shows_noise", (DL_FUNC) &_gpbandits_cpp_bandit_shows_noise, 1},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},

@@ -347,6 +347,13 @@ Rcpp::NumericVector cpp_bandit_left(SEXP handle, const Rcpp::List& contexts) {
   return out;
 }
 
+// Is a point left in one context? (See Bandit::has_points_left().)
+// [[Rcpp::export(rng = false)]]
+bool cpp_bandit_has_left(SEXP handle, const Rcpp::List& context) {
+  BanditHandle bandit(handle);
+  return bandit->has_points_left(gpb::contexts_from_list(context).at(0));
+}
+
 // The worth of the points of queries in which an outcome is known, in the model's units. `exact`: it has almost no noise.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_bandit_worth(SEXP handle, const std::vector<int>& ids, int outcome, bool exact) {

@@ -544,7 +544,7 @@ struct RefitData {
 RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& known, const Rcpp::List& plan,
                      const Eigen::VectorXd& prior_mean) {
   const auto n = static_cast<Eigen::Index>(known.id.size());
-  if (n < 2) gpb::throw_invalid("there are fewer than two observations");
+  if (n < 1 || (n == 1 && known.count[0] < 2.0)) gpb::throw_invalid("there are fewer than two observations");
   RefitData out;
   out.measurements.X =
       gpb::points_of(bandit, known.id, Rcpp::as<int>(gpb::required(plan, "columns")),
@@ -562,9 +562,12 @@ RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& kn
     owned = owned || !std::isnan(known.noise_var[k]);
   }
   if (owned) out.measurements.own_noise = Eigen::Map<const Eigen::VectorXd>(known.noise_var.data(), n);
+  const bool once = std::all_of(known.count.begin(), known.count.end(), [](double count) { return count == 1.0; });
+  if (!once) out.measurements.counts = Eigen::Map<const Eigen::VectorXd>(known.count.data(), n);
+  const auto count = [&](gpb::Index i) { return out.measurements.count(i); };
   out.fits_mean = prior_mean.size() == 0;
-  if (out.fits_mean) out.centre = gpb::exact_mean(n, [&](gpb::Index i) { return y[i]; });
-  out.spread = gpb::exact_mean(n, [&](gpb::Index i) { return (y[i] - out.centre) * (y[i] - out.centre); });
+  if (out.fits_mean) out.centre = gpb::exact_mean(n, [&](gpb::Index i) { return y[i]; }, count);
+  out.spread = gpb::exact_mean(n, [&](gpb::Index i) { return (y[i] - out.centre) * (y[i] - out.centre); }, count);
   // (Variances are looked for from 1e-8 to 1e7 times this, and must be numbers that a kernel may have.)
   if (out.spread != 0.0 && !(out.spread >= 1e8 / gpb::kLargest && out.spread <= gpb::kLargest / 1e7)) {
     gpb::throw_invalid("the rewards' spread is too large, or too small, to be fitted");
@@ -608,7 +611,9 @@ RefitData compared_part(const RefitData& data) {
   RefitData out = data;
   out.measurements = gpb::some_of(data.measurements, rows);
   out.log_slope = 0.0;
-  for (const gpb::Index i : rows) out.log_slope += data.log_slopes[static_cast<std::size_t>(i)];
+  for (const gpb::Index i : rows) {
+    out.log_slope += data.measurements.count(i) * data.log_slopes[static_cast<std::size_t>(i)];
+  }
   return out;
 }
 
@@ -700,8 +705,8 @@ SEXP cpp_bandit_has_many_points(SEXP handle, const std::vector<gpb::Index>& ids,
   return Rf_ScalarLogical(gpb::count_points(points) > gpb::kFewPoints);
 }
 
-// What the mean of an outcome (1-based) is conditioned on, reading by reading, under an output transform (NULL: as it
-// is): ids of the queries, rewards, their values in the model's units, noise variances there (NA for the model's) and
+// What the mean of an outcome (1-based) is conditioned on, under an output transform (NULL: as it is): ids of the
+// queries, rewards, their values in the model's units, noise variances there (NA for the model's), numbers of equal readings, and
 // how much the transform stretches all of them. `usual`: see known_measurements_of().
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_measurements(SEXP handle, int outcome, SEXP map, double usual) {
@@ -709,7 +714,7 @@ Rcpp::List cpp_bandit_measurements(SEXP handle, int outcome, SEXP map, double us
   gpb::KnownMeasurements known = gpb::known_measurements_of(*bandit, outcome - 1, transform_from(map), usual);
   for (double& one : known.noise_var) one = or_na(one);
   return gpb::named_list("id", std::vector<int>(known.id.begin(), known.id.end()), "reward", known.reward,
-                         "value", known.value, "noise_var", known.noise_var, "slope", known.slope,
+                         "value", known.value, "noise_var", known.noise_var, "slope", known.slope, "count", known.count,
                          "log_slope", known.log_slope, "rewards", known.rewards);
 }
 

@@ -140,3 +140,28 @@ test_that("whether repeats differ depends neither on the rewards' offset nor on 
   expect_false(shows(c(0, 2, 3, 4, 1e-17)))
   expect_false(shows(c(0.3, 0.3, 0.3, 0.3, 0.1 + 0.2)))
 })
+
+test_that("whether a point is left is known without counting, and agrees with the count whatever happens to queries", {
+  set.seed(5)
+  for (space in list(oils, spaces$steps)) {
+    b <- auto_bandit(space, n_initial = 2)
+    frame <- as.environment(b)
+    agrees <- function() {
+      gpbandits:::rebuild(frame)
+      at <- gpbandits:::contexts_for(frame, NULL, 1L)
+      expect_identical(gpbandits:::cpp_bandit_has_left(frame$handle, at), gpbandits:::points_left(frame, at) > 0)
+    }
+    given_up <- integer()
+    for (t in 1:14) {
+      agrees()
+      q <- b$suggest()
+      agrees()
+      if (t %% 3 == 0) b$fail(q$id) else if (t %% 4 == 0) b$withdraw(q$id) else answered(b, q)
+      if (t %% 3 == 0) given_up <- c(given_up, q$id)
+      if (t == 10) b$observe(given_up[1], 1)
+    }
+    agrees()
+    b$reset()
+    agrees()
+  }
+})

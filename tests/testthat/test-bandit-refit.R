@@ -408,3 +408,24 @@ test_that("a refit to rewards without noise gives a model for the whole space", 
     b$observe(q$id, -abs(q$rate - 3) - (q$option != "c") - 0.5 * (q$net != "B"))
   })
 })
+
+test_that("what a refit takes does not grow with the numbers of readings", {
+  bandit <- auto_bandit(list(a = c(0, 1)), n_initial = 4)
+  times <- c(9e4, 1, 8e4, 9e4)
+  for (k in 1:4) bandit$observe(bandit$suggest()$id, k %% 3, size = times[k], sd = 0.1)
+  frame <- as.environment(bandit)
+  gpbandits:::rebuild(frame)
+  known <- gpbandits:::cpp_bandit_measurements(frame$handle, 1L, NULL, 0.1)
+  expect_lte(length(known$id), 12)
+  expect_equal(as.vector(rowsum(known$count, known$id)), times)
+  expect_equal(as.vector(rowsum(known$count * known$value, known$id)) / times, 1:4 %% 3)
+  # An untrusted file can state any number, and a fit of it is a fit of few numbers.
+  text <- as_json(bandit)
+  many <- gsub("\\b[89]0000\\b", "1e9", text)
+  expect_false(identical(many, text))
+  for (one in list(from_json(text), from_json(many))) {
+    expect_identical(nrow(one$suggest()), 1L)
+    expect_gt(length(as.environment(one)$refits), 0)
+  }
+  expect_error(logLik(from_json(many)), "at most 1e\\+06 readings", class = "gpbandits_state_error")
+})

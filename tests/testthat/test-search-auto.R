@@ -750,3 +750,21 @@ test_that("different rewards at one point under noise = \"none\" give one warnin
   expect_silent(b$add(data.frame(x = 0.1), reward = 4))
   expect_silent(auto_bandit(box, data))
 })
+
+test_that("a bandit's object in the core is made once", {
+  made <- 0
+  space <- asNamespace("gpbandits")
+  ours <- space$cpp_bandit_new
+  put <- function(f) {
+    unlockBinding("cpp_bandit_new", space)
+    assign("cpp_bandit_new", f, envir = space)
+    lockBinding("cpp_bandit_new", space)
+  }
+  on.exit(put(ours))
+  put(function(...) {
+    made <<- made + 1
+    ours(...)
+  })
+  auto_bandit(list(a = c(0, 1)), model = gp_model(noise = "none"))
+  expect_identical(made, 1)
+})

@@ -421,9 +421,11 @@ test_that("a slow answer delays no other request, and is sent when it is compute
     client
   })
   on.exit(for (one in slow) close(one), add = TRUE, after = FALSE)
-  # Two wait for it; everything else is answered meanwhile.
+  # Two wait for it; everything else is answered meanwhile, other slow answers too.
   expect_identical(raw_status(raw_answer(service$port, http_text("POST", "/observe", key, '{"id": 4, "reward": 0.2}'))), 200L)
-  expect_identical(raw_status(raw_answer(service$port, http_text("GET", "/history", key))), 200L)
+  for (path in c("/history", "/best", "/slices")) {
+    expect_identical(raw_status(raw_answer(service$port, http_text("GET", path, key), seconds = 50)), 200L)
+  }
   expect_false(any(socketSelect(slow, timeout = 0)))
   unlink(gate)
   answers <- vapply(slow, read_all, "")

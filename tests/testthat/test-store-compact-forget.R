@@ -95,8 +95,9 @@ test_that("the posterior and the information are those of all rewards", {
   expect_equal(bandit$information_gain(), ref_information_gain(K, arm, rep(forget_noise, 120)), tolerance = tol$identity)
   # What a fit needs is there, too: the likelihood of all rewards.
   known <- gpbandits:::cpp_bandit_measurements(as.environment(bandit)$handle, 1L, NULL, 0.1)
-  at <- as.environment(bandit)$queries$arm[known$id] + 1L
-  expect_equal(ref_log_likelihood(K[at, at], known$value, rep(0.1, 120), 0.5),
+  row <- rep(seq_along(known$id), known$count)
+  at <- as.environment(bandit)$queries$arm[known$id[row]] + 1L
+  expect_equal(ref_log_likelihood(K[at, at], known$value[row], rep(0.1, 120), 0.5),
                ref_log_likelihood(K[arm, arm], y, rep(0.1, 120), 0.5), tolerance = tol$identity)
 })
 

@@ -57,10 +57,11 @@ test_that("an evaluation in a second process has the random numbers, functions a
   skip_if_not_installed("future")
   on_databases(function(place) {
     objective <- function(p) {
+      cat(Sys.getpid(), "\n", file = pids, append = TRUE)
       if (p[["x1"]] > 0.6) stop("too far")
       stats::rnorm(1) + helper_of_objective(p[["x1"]])
     }
-    environment(objective) <- globalenv()
+    environment(objective) <- list2env(list(pids = tempfile()), parent = globalenv())
     assign("helper_of_objective", function(x) -x, globalenv())
     on.exit(rm("helper_of_objective", envir = globalenv()))
     lives <- lapply(c(Inf, 60), function(timeout) {
@@ -72,6 +73,11 @@ test_that("an evaluation in a second process has the random numbers, functions a
     })
     expect_identical(lives[[2]], lives[[1]])
     expect_true("observed" %in% lives[[1]]$status)
+    # One process for all of them.
+    pid <- scan(environment(objective)$pids, quiet = TRUE)
+    expect_identical(unique(pid[1:6]), as.double(Sys.getpid()))
+    expect_length(unique(pid[7:12]), 1)
+    expect_false(Sys.getpid() %in% pid[7:12])
   })
 })
 

@@ -799,6 +799,18 @@ Bandit::Repeats Bandit::repeats(Index outcome) const {
   return seen;
 }
 
+// (A query that is not at a counted point now may be later, if it is observed.)
+bool Bandit::has_points_left(const Context& context) {
+  const bool plain = !context.eligible && !context.fixed && context.row == 0 && context.values.size() == 0;
+  if (plain && static_cast<double>(state_.rounds()) - unplayed_from_ < left_) return true;
+  const double left = points_left(context);
+  if (plain) {
+    left_ = left;
+    unplayed_from_ = static_cast<double>(played_.size()) - (state_.pending().noticed() ? 0.0 : state_.awaited().size());
+  }
+  return left > 0.0;
+}
+
 double Bandit::points_left(const Context& context) {
   std::vector<Point> all;
   Points X;

@@ -62,6 +62,8 @@ class Bandit final : private PointFacts {
   Query propose(const Context& context, Rng& rng);
   // The number of points of a context that were not played and are not pending; infinite if it is not counted.
   double points_left(const Context& context);
+  // Is that number above 0? Points are counted again only when those counted before may all have been evaluated.
+  bool has_points_left(const Context& context);
   // Has a point two different rewards, or one that is the mean of different measurements?
   bool has_shown_noise() const;
   // The expected values of queries' points given the rewards observed there, in the outcome's model.
@@ -246,6 +248,7 @@ class Bandit final : private PointFacts {
   std::vector<Index> played_;
   Index last_noted_ = 0;  // the latest id that was passed to note()
   std::vector<char> is_played_;  // by row of the table
+  double left_ = 0.0, unplayed_from_ = 0.0;  // points_left() when counted last, and the number of queries at them
   mutable bool shown_noise_ = false;  // the last answer of has_shown_noise(), while rewards are only added
   Repetition repetition_;
 };

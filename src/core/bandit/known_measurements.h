@@ -2,28 +2,30 @@
 #ifndef GPB_KNOWN_MEASUREMENTS_H
 #define GPB_KNOWN_MEASUREMENTS_H
 
+#include <cmath>
 #include <optional>
 
 #include "bandit/bandit.h"
 
 namespace gpb {
 
-// One entry per measurement. A mean of several becomes that number of values with the same mean and spread, which have
-// the same likelihood as the measurements.
+// A row stands for `count` measurements of one value. A mean of several becomes up to three rows with the same number,
+// mean and spread, which have the same likelihood as the measurements.
 struct KnownMeasurements {
   std::vector<Index> id;                   // of their queries (1-based)
   std::vector<double> reward, value;       // as observed, and under the output transform
   std::vector<double> slope;               // of the transform there
   std::vector<double> noise_var;           // of the value; NaN for the model's
+  std::vector<double> count;
   std::vector<double> log_slopes;          // how much each value is stretched
-  double log_slope = 0.0;                  // the sum of these
+  double log_slope = 0.0;                  // the sum of these, over all measurements
   double rewards = 0.0;                    // how many there are, those of forgotten rounds too
 };
 
 namespace known_measurements {
 
 inline void add(KnownMeasurements& to, Index id, double reward, const Report& reported,
-                const std::optional<OutcomeTransform>& map, double usual) {
+                const std::optional<OutcomeTransform>& map, double usual, double count) {
   const auto seen = [&](double y) { return map ? map->value(y) : y; };
   const double value = seen(reward), slope = map ? map->slope(reward) : 1.0;
   double noise_var = reported.noise_var * (slope * slope), stretch = slope;
@@ -39,7 +41,8 @@ inline void add(KnownMeasurements& to, Index id, double reward, const Report& re
   to.slope.push_back(slope);
   to.noise_var.push_back(noise_var);
   to.log_slopes.push_back(std::log(std::abs(stretch)));
-  to.log_slope += to.log_slopes.back();
+  to.count.push_back(count);
+  to.log_slope += count * to.log_slopes.back();
 }
 
 }  // namespace known_measurements
@@ -55,18 +58,19 @@ inline KnownMeasurements known_measurements_of(const Bandit& bandit, Index outco
     const Index id = static_cast<Index>(&query - state.queries().data()) + 1;
     const double value = state.known_value(query, outcome);
     const Report reported = state.known_reported(query, outcome);
-    const auto times = static_cast<Index>(reported.times());
+    const double times = std::floor(reported.times());
     out.rewards += state.is_sum(id) ? reported.times() : 1.0;
-    // Two of several are off the mean, the others on it. A spread that is not known is the one expected under the model,
-    // so that repeated fits maximise the likelihood of the mean alone (EM).
+    // Two of several are off the mean, the others on it. A spread that is not known is the one expected under the
+    // model, so that repeated fits maximise the likelihood of the mean alone (EM).
     const double slope = map ? map->slope(value) : 1.0;
     const double spread = !std::isnan(reported.spread) ? reported.spread
                           : std::isnan(reported.noise_var) ? (reported.times() - 1.0) * usual / (slope * slope) : 0.0;
     const double off = times > 1 ? std::sqrt(spread / 2.0) : 0.0;
-    for (Index k = 0; k < times; ++k) {
-      const double one = k > 1 || off == 0.0 ? value : k == 0 ? value + off : value - off;
-      known_measurements::add(out, id, one, reported, map, usual);
+    if (off > 0.0) {
+      for (const double side : {off, -off}) known_measurements::add(out, id, value + side, reported, map, usual, 1.0);
     }
+    const double rest = off > 0.0 ? times - 2.0 : times;
+    if (rest > 0.0) known_measurements::add(out, id, value, reported, map, usual, rest);
   }
   return out;
 }

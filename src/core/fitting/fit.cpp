@@ -274,12 +274,15 @@ VectorXd Fit::finish(const std::vector<VectorXd>& points) {
 Measurements some_of(const Measurements& measurements, const std::vector<Index>& rows) {
   const auto count = static_cast<Index>(rows.size());
   const bool owned = measurements.own_noise.size() > 0;
-  Measurements out{Points(count, measurements.X.cols()), VectorXd(count), VectorXd(owned ? count : 0)};
+  const bool counted = measurements.counts.size() > 0;
+  Measurements out{Points(count, measurements.X.cols()), VectorXd(count), VectorXd(owned ? count : 0),
+                   VectorXd(counted ? count : 0)};
   for (Index i = 0; i < count; ++i) {
     const Index row = rows[static_cast<std::size_t>(i)];
     copy_row(out.X, i, measurements.X, row);
     out.y[i] = measurements.y[row];
     if (owned) out.own_noise[i] = measurements.own_noise[row];
+    if (counted) out.counts[i] = measurements.counts[row];
   }
   return out;
 }

@@ -11,13 +11,22 @@
 namespace gpb {
 
 // Sums as R's mean() takes them: twice, in extended precision.
+template <typename Value, typename Count>
+double exact_mean(Index n, const Value& value, const Count& count) {
+  long double sum = 0.0, rest = 0.0, all = 0.0;
+  for (Index i = 0; i < n; ++i) {
+    sum += count(i) * value(i);
+    all += count(i);
+  }
+  sum /= all;
+  for (Index i = 0; i < n; ++i) rest += count(i) * (value(i) - sum);
+  return static_cast<double>(sum + rest / all);
+}
+
+// As above, each value once.
 template <class Value>
 double exact_mean(Index n, const Value& value) {
-  long double sum = 0.0, rest = 0.0;
-  for (Index i = 0; i < n; ++i) sum += value(i);
-  sum /= static_cast<long double>(n);
-  for (Index i = 0; i < n; ++i) rest += value(i) - sum;
-  return static_cast<double>(sum + rest / static_cast<long double>(n));
+  return exact_mean(n, value, [](Index) { return 1.0; });
 }
 
 // Where a parameter is looked for: its least and greatest values and the ends of its likely range, in units of the

@@ -39,20 +39,20 @@ PooledMeasurements::PooledMeasurements(const Measurements& measurements) {
   const Index points = 1 + *std::max_element(numbers.begin(), numbers.end());
   X_.resize(points, X.cols());
   for (VectorXd* sums : {&shared_, &counts_, &own_, &precision_}) sums->setZero(points);
-  observations_ = static_cast<double>(X.rows());
   for (Index i = 0; i < X.rows(); ++i) {
     const Index point = numbers[static_cast<std::size_t>(i)];
     copy_row(X_, point, X, i);
     const double noise = measurements.own_noise.size() > 0 ? measurements.own_noise[i] : kNaN;
     const bool owned = !std::isnan(noise);
-    const double weight = owned ? 1.0 / noise : 1.0;
+    const double count = measurements.count(i), weight = owned ? count / noise : count;
+    observations_ += count;
     double& average = owned ? own_[point] : shared_[point];
     double& sum = owned ? precision_[point] : counts_[point];
     const double step = measurements.y[i] - average;
     sum += weight;
     average += step * weight / sum;
     (owned ? own_spread_ : spread_) += weight * step * (measurements.y[i] - average);
-    if (owned) own_log_noise_ += std::log(noise);
+    if (owned) own_log_noise_ += count * std::log(noise);
     scales_ = scales_ && !owned;
   }
 }

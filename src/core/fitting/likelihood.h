@@ -8,10 +8,11 @@
 namespace gpb {
 
 // Values at points, a row each, and their separate noise variances. NaN means the likelihood's noise; an empty
-// own_noise means the likelihood's noise for all.
+// own_noise means the likelihood's noise for all. `counts`: how many equal measurements a row is; empty: one each.
 struct Measurements {
   Points X;
-  VectorXd y, own_noise;
+  VectorXd y, own_noise, counts;
+  double count(Index row) const { return counts.size() > 0 ? counts[row] : 1.0; }
 };
 
 // For each row the number of its point, in the order of first appearance.
