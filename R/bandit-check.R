@@ -99,12 +99,8 @@ check_design <- function(design) {
 }
 
 check_contexts_again <- function(config) {
-  names <- config$context_names
-  if (!is.character(names)) damaged("its contexts have no names")
-  table <- config$contexts
-  if (is.null(table)) return(check_contexts(if (length(names)) names, config$domain))
-  if (!is.matrix(table) || !identical(colnames(table), names)) damaged("its contexts have other names than their table")
-  check_contexts(table, config$domain)
+  if (!is.character(config$context_names)) damaged("its contexts have no names")
+  check_contexts(contexts_argument(config), config$domain)
 }
 
 # There must be one for each event that changes the model state.

@@ -16,12 +16,12 @@ point_columns <- function(bandit, arm, context, inputs) {
   size <- length(config$context_names)
   if (dim(inputs)[2] == 0) {
     columns <- point_labels(config$domain, arm)
-    return(if (size == 0) columns else c(columns, cpp_columns(config$contexts, config$context_names, context + 1L)))
+    return(if (size == 0) columns else c(columns, context_columns(config, config$contexts[context + 1L, , drop = FALSE])))
   }
   if (size == 0) return(point_labels(config$domain, arm, inputs))
   own <- seq_len(ncol(inputs) - size)
   c(point_labels(config$domain, arm, inputs[, own, drop = FALSE]),
-    cpp_columns(inputs[, -own, drop = FALSE], config$context_names, NULL))
+    context_columns(config, inputs[, -own, drop = FALSE]))
 }
 
 point_frame <- function(bandit, arm, context, inputs) {

@@ -236,8 +236,7 @@ plain_settings <- c("domain", "kernel", "noise_var", "policy", "mean", "pending"
 settings_as_arguments <- function(config) {
   arguments <- config[intersect(plain_settings, names(config))]
   if (inherits(config$rewards, "bandit_rewards") && !trait(config$rewards, "noise")) arguments$noise_var <- NULL
-  arguments["contexts"] <- list(if (!is.null(config$contexts)) config$contexts
-                                else if (length(config$context_names)) config$context_names)
+  arguments["contexts"] <- list(contexts_argument(config))
   if (!is.null(config$outcomes)) {
     arguments$outcomes <- lapply(config$outcomes, `[[`, "role")
     arguments["outputs"] <- list(NULL)

@@ -63,6 +63,7 @@ new_script_bandit <- function(rule, domain, count, contexts = NULL, models = lis
   domain <- labels_beside(domain, contexts$names)
   width <- if (length(models)) models[[1]]$width
   config <- c(list(rule = rule, domain = domain, contexts = contexts$table, context_names = contexts$names,
+                   context_space = contexts$space,
                    constraints = list(count = check_count(count, "count", lower = least,
                                                           upper = most_constraints)), pending = pending_ignore(),
                    policy = new_policy(rule),
@@ -97,8 +98,7 @@ script_models <- function(config) {
     bandit_kinds$core$make(config$domain, one$kernel, one$noise_var,
                            if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean,
                            refit = one$refit,
-                           contexts = if (!is.null(config$contexts)) config$contexts
-                                      else if (length(config$context_names)) config$context_names)
+                           contexts = contexts_argument(config))
   })
 }
 

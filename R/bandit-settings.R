@@ -1,27 +1,5 @@
 # A bandit's settings in the form that the core takes, and contexts of queries. Layer: bandit.
 
-# `contexts`: a table of the contexts that can occur, the number of their values, or the values' names.
-check_contexts <- function(contexts, domain) {
-  if (is.null(contexts)) return(list(table = NULL, names = character()))
-  table <- NULL
-  if (is.character(contexts)) {
-    names <- check_names(contexts, "contexts")
-  } else if (is_number(contexts) && is.null(dim(contexts)) && length(contexts) == 1) {
-    names <- paste0("z", seq_len(check_count(contexts)))
-  } else {
-    table <- check_matrix(contexts, "contexts")
-    if (nrow(table) == 0 || ncol(table) == 0) {
-      stop_argument("contexts", describe(contexts), "at least one context of at least one value")
-    }
-    names <- if (is.null(colnames(table))) paste0("z", seq_len(ncol(table))) else colnames(table)
-    colnames(table) <- names
-  }
-  if (length(names) == 0) stop_argument("contexts", describe(contexts), "at least one name")
-  both <- check_input_names(c(domain$names, names), length(domain$names) + length(names), "contexts")
-  check_free_names(names, "contexts")
-  list(table = table, names = utils::tail(both, length(names)))
-}
-
 # The settings as the core takes them. `fixed`: fixed_settings() of them, which stay the same at refits, as do the names
 # of the inputs.
 core_config <- function(config, fixed = fixed_settings(config), inputs = input_names(config)) {
@@ -239,7 +217,8 @@ contexts_for <- function(bandit, context, count = NULL) {
     return(list(row = integer(count), values = no_columns(count)))
   }
   # One context, a plain vector, needs no further checks: they would take a quarter of the time of a query.
-  plain <- is.null(config$contexts) && is.numeric(context) && is.null(attributes(context)) && length(context) == size
+  plain <- is.null(config$contexts) && is.null(config$context_space) && is.numeric(context) &&
+    is.null(attributes(context)) && length(context) == size
   if (plain && (is.null(count) || count == 1) && all(is.finite(context))) {
     return(list(row = 0L, values = matrix(as.double(context), 1)))
   }
@@ -250,16 +229,21 @@ contexts_for <- function(bandit, context, count = NULL) {
   if (is.null(context)) {
     stop_missing("context", allowed, sprintf("`context = c(%s)`", paste(config$context_names, "= 1", collapse = ", ")))
   }
-  given <- check_points(context, config$context_names, "context")
+  given <- context_matrix(config, context)
   if (!is.null(count) && !nrow(given) %in% c(1, count)) stop_argument("context", describe(context), allowed)
   if (!is.null(count)) given <- given[rep_len(seq_len(nrow(given)), count), , drop = FALSE]
   row <- integer(nrow(given))
   if (!is.null(config$contexts)) {
     row <- match_rows(given, config$contexts) - 1L
     if (anyNA(row)) {
-      stop_argument("context", paste(exact_words(unname(given[which(is.na(row))[1], ])), collapse = ", "),
+      shown <- function(codes) {
+        if (is.null(config$context_space)) return(codes)
+        do.call(cbind, lapply(context_frame(config$context_space, codes), as.character))
+      }
+      wrong <- shown(given[which(is.na(row))[1], , drop = FALSE])
+      stop_argument("context", paste(if (is.numeric(wrong)) exact_words(unname(wrong[1, ])) else wrong[1, ], collapse = ", "),
                     sprintf("one of the bandit's %d contexts (%s)", nrow(config$contexts),
-                            rows_in_words(config$contexts)))
+                            rows_in_words(shown(config$contexts))))
     }
   }
   if (is_tabulated_space(config)) given <- matrix(0, nrow(given), 0)

@@ -1,9 +1,10 @@
 # Experiments that a user gives as a table, such as a spreadsheet. Layer: bandit.
 
 # Checks experiments given by a user. It returns `x`, `reward`, `failed` and `outside` (a logical each), and optionally
-# `noise_var`, `size` and `spread` (see check_measurements()), `contexts` (a matrix), and `further`, a data.frame of the
-# other columns. `unknown`: may experiments still be running? `reward`: the name of its column.
-check_experiments <- function(data, domain, arg = "data", unknown = FALSE, contexts = character(), outcomes = NULL,
+# `noise_var`, `size` and `spread` (see check_measurements()), `contexts` (a row each), and `further`, a data.frame of the
+# other columns. `unknown`: may experiments still be running? `contexts`: a result of check_contexts(), or NULL.
+# `reward`: the name of its column.
+check_experiments <- function(data, domain, arg = "data", unknown = FALSE, contexts = NULL, outcomes = NULL,
                               reward = NULL, rewards = NULL) {
   if (are_several(outcomes)) {
     return(check_experiments_of_several(data, domain, arg, unknown, contexts, names(outcomes)))
@@ -75,9 +76,14 @@ points_of_sheet <- function(sheet, domain, contexts, kept, arg) {
   found <- with_row_numbers(sheet$rows[kept], {
     x <- with_whole_shares(domain, read_inputs(domain, frame[domain$names], arg), arg)
     list(x = x, outside = lies_outside(domain, points_anywhere(domain, x, arg = arg)),
-         contexts = if (length(contexts)) check_points(frame[contexts], contexts, arg))
+         contexts = if (length(contexts$names)) contexts_of_sheet(frame[contexts$names], contexts, arg))
   })
   c(Filter(Negate(is.null), found), if (length(sheet$further)) list(further = sheet$further[kept, , drop = FALSE]))
+}
+
+contexts_of_sheet <- function(frame, contexts, arg) {
+  found <- context_matrix(list(context_names = contexts$names, context_space = contexts$space), frame, arg)
+  if (is.null(contexts$space)) found else context_frame(contexts$space, found)
 }
 
 # Errors that name a row of some rows name the row of the table instead.
@@ -103,8 +109,8 @@ with_whole_shares <- function(domain, x, arg) {
 # (where these are NaN), `status` (NA if there is none), `ours` (the package's other columns), `further` (all others),
 # `rows` (their numbers in `data`), `withdrawn`, `is_history`.
 read_sheet <- function(data, domain, contexts, names, arg, rewards = NULL) {
-  inputs <- c(domain$names, contexts)
-  given <- c(names_in_domain(domain), contexts)
+  inputs <- c(domain$names, contexts$names)
+  given <- c(names_in_domain(domain), contexts$names)
   allowed <- sprintf("a data.frame with columns %s", paste(c(inputs, names), collapse = ", "))
   if (!is.data.frame(data)) stop_argument(arg, describe(data), allowed)
   data <- with_known_names(as.data.frame(check_data_frame(data, arg)), c(given, names))
@@ -112,7 +118,9 @@ read_sheet <- function(data, domain, contexts, names, arg, rewards = NULL) {
   empty <- Reduce(`&`, lapply(data[c(inputs, intersect(names, names(data)))], is_empty_cell))
   rows <- which(!empty)
   data <- data[rows, , drop = FALSE]
-  for (name in inputs) data[[name]] <- input_of_sheet(data[[name]], name, domain, rows, arg)
+  for (name in inputs) {
+    data[[name]] <- input_of_sheet(data[[name]], name, domain, rows, arg, contexts$space$params[[name]])
+  }
   values <- matrix(NA_real_, nrow(data), length(names), dimnames = list(NULL, names))
   for (name in intersect(names, names(data))) {
     values[, name] <- outcome_of_sheet(response_of_sheet(data[[name]], rewards), name, rows, arg)
@@ -201,8 +209,8 @@ numbers_of_text <- function(column, name, rows, arg, wanted = "numbers", try = N
 is_textual <- function(column) is.character(column) || is.factor(column)
 
 # An input: text as numbers where these are wanted, empty cells as NA, dates as days.
-input_of_sheet <- function(column, name, domain, rows, arg) {
-  param <- if (inherits(domain, "search_domain")) domain$params[[name]]
+input_of_sheet <- function(column, name, domain, rows, arg, param = NULL) {
+  if (is.null(param) && inherits(domain, "search_domain")) param <- domain$params[[name]]
   numeric <- if (is.null(param)) !is_set_of_arms(domain) && !has_numbers(domain) || !name %in% domain$names
              else param$type %in% c("real", "integer", "share")
   if (inherits(column, "Date")) return(as.double(column))

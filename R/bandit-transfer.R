@@ -104,7 +104,7 @@ least_alone <- 5
 # ---- arguments --------------------------------------------------------------------------------
 
 # A list of campaigns, each with `inputs` (in the kernel's format) and `reward`.
-check_transfer <- function(transfer, domain, contexts = character(), reward = "reward") {
+check_transfer <- function(transfer, domain, contexts = NULL, reward = "reward") {
   if (is.null(transfer)) return(NULL)
   allowed <- "a named list of data.frames, one for each earlier campaign"
   if (!is.list(transfer) || is.data.frame(transfer) || !length(transfer) || is.null(names(transfer))) {
@@ -129,9 +129,11 @@ read_campaign <- function(data, domain, contexts, arg, name = "reward") {
   data <- sheet$frame[known, , drop = FALSE]
   inputs <- with_row_numbers(sheet$rows[known], {
     x <- inputs_anywhere(domain, data[domain$names], arg)
-    if (length(contexts)) cbind(x, check_points(data[contexts], contexts, arg)) else x
+    if (!length(contexts$names)) x
+    else cbind(x, context_matrix(list(context_names = contexts$names, context_space = contexts$space),
+                                 data[contexts$names], arg))
   })
-  colnames(inputs) <- c(model_names(domain), contexts)
+  colnames(inputs) <- c(model_names(domain), contexts$names)
   list(inputs = inputs, reward = sheet$values[known, 1])
 }
 

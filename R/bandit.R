@@ -34,9 +34,10 @@
 #' @param changes a rule for non-stationary rewards, which discards or down-weights old ones, see [changes];
 #'   `"auto"` chooses how fast. `NULL` (default): a stationary problem.
 #' @param constraints a rule for long-term constraints, see [constraints]. `NULL` (default): none.
-#' @param contexts a matrix, one row per possible context. If they are not known in advance: their number of values or
-#'   their names. Every query then needs a `context`, and the kernel's inputs are the action's, then the context's.
-#'   `NULL` (default): no contexts.
+#' @param contexts a matrix or data.frame, one row per possible context. If they are not known in advance: their names,
+#'   or ranges and levels such as `list(group = c("a", "b"), age = c(18, 80))`, see [auto_bandit()]. Every query then
+#'   needs a `context`. The kernel's inputs are the action's, then the context's (levels by their numbers). `NULL`
+#'   (default): no contexts.
 #' @param refit [refit_every()], which estimates the kernel's parameters during the run. `NULL` (default): a fixed
 #'   kernel.
 #' @param rewards the response type, if rewards are not numbers with Gaussian noise: [rewards_binary()],
@@ -139,6 +140,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   contexts <- check_contexts(contexts, config$domain)
   config$contexts <- contexts$table
   config$context_names <- contexts$names
+  config$context_space <- contexts$space
   config$domain <- labels_beside(config$domain, contexts$names)
   config$mean <- check_prior_mean(mean, config$domain)
   config$design <- start_points(initial_design, config)

@@ -6,7 +6,7 @@ is_reported <- function(bandit, ids, k) of_form(bandit$config, "status_of")(band
 posterior_where_played <- function(bandit, ids, k = 1L) {
   points <- logged_points(bandit, ids)
   context <- points$contexts
-  if (!is.null(context)) colnames(context) <- bandit$config$context_names
+  if (!is.null(context)) context <- as_codes(context)
   of_form(bandit$config, "scaled_posterior")(bandit, points[c("arm", "inputs")], context, k)
 }
 

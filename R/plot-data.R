@@ -65,11 +65,12 @@ plot_data_context <- function(bandit, context) {
     if (nrow(last) == 0 && !is.matrix(known)) {
       stop_missing("context", "the context to draw, because no round was played yet")
     }
-    context <- if (nrow(last)) last else known[1, , drop = FALSE]
+    context <- if (nrow(last)) last else as_codes(known[1, , drop = FALSE])
   }
-  context <- check_points(context, names, "context", rows = 1)
+  context <- context_matrix(bandit$config, context)
+  if (nrow(context) != 1) stop_argument("context", sprintf("%d contexts", nrow(context)), "one context")
   colnames(context) <- names
-  context
+  if (is.null(bandit$config$context_space)) context else context_frame(bandit$config$context_space, context)
 }
 
 plot_data_type <- function(config, type) {
@@ -93,7 +94,7 @@ plot_data_queries <- function(bandit, context) {
   if (of_form(bandit$config, "several")) own$reward <- history[[objectives(bandit$config)[1]]]
   own$current <- own$segment == bandit_facts(bandit)$segment
   here <- if (is.null(context) || !nrow(history)) seq_len(nrow(history))
-          else which(!is.na(match_rows(as.matrix(history[colnames(context)]), context)))
+          else which(!is.na(match_frames(history[colnames(context)], as.data.frame(context))))
   list(own[here, , drop = FALSE], history[here, , drop = FALSE])
 }
 
@@ -193,8 +194,7 @@ plot_data_title <- function(bandit, plot_data) {
   title <- sprintf("%s after %d %s", trait(bandit$config$policy, "short"), rounds,
                    if (rounds == 1) "query" else "queries")
   if (is.null(plot_data$context)) return(title)
-  values <- paste(colnames(plot_data$context), "=", format(c(plot_data$context), digits = 4, trim = TRUE))
-  paste0(title, ", in the context ", paste(values, collapse = ", "))
+  paste0(title, ", in the context ", point_words(as.data.frame(plot_data$context), 4))
 }
 
 # A curve with a single point is drawn as a bar.

@@ -11,7 +11,7 @@ problem_optimum <- function(problem, rounds, contexts = NULL) {
     at <- which(period == k)
     z <- contexts[at, , drop = FALSE]
     if (is.list(problem$optimum)) {
-      best[at] <- evaluate_reward(problem$optimum[[k]], z, "optimum")
+      best[at] <- evaluate_reward(problem$optimum[[k]], users_contexts(problem, z), "optimum")
     } else {
       key <- row_numbers(z)
       first <- !duplicated(key)

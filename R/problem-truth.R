@@ -90,7 +90,11 @@ check_constraint_noise <- function(noise, m) {
 problem_inputs <- function(problem, points, contexts = NULL) {
   x <- user_inputs(problem$domain, points)
   if (!has_contexts(problem)) return(x)
-  inputs <- cbind(x, contexts[rep_len(seq_len(NROW(contexts)), nrow(x)), , drop = FALSE])
+  contexts <- contexts[rep_len(seq_len(NROW(contexts)), nrow(x)), , drop = FALSE]
+  if (!is.null(problem$context_space)) {
+    return(cbind(as.data.frame(x), context_frame(problem$context_space, contexts)))
+  }
+  inputs <- cbind(x, contexts)
   colnames(inputs) <- c(problem$domain$names, problem$context_names)
   inputs
 }
@@ -126,6 +130,12 @@ evaluate_constraints <- function(f, inputs, m = NULL) {
 
 evaluate_function <- function(f, inputs, arg) {
   call_user(f(inputs), arg, sprintf("on an input matrix of %d x %d", nrow(inputs), ncol(inputs)))
+}
+
+# A problem's contexts in the user's form.
+users_contexts <- function(problem, contexts) {
+  if (is.null(contexts) || is.null(problem$context_space)) contexts
+  else context_frame(problem$context_space, contexts)
 }
 
 # A matrix with a row per round and a column per context, or NULL without contexts.

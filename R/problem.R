@@ -36,8 +36,8 @@
 #' @param constraint_noise noise on the observed constraints, in the form of `noise`: used independently for each, or a
 #'   list of m. `NULL` (default): none.
 #' @param contexts a matrix with a row per round (reused cyclically) and a column per context input, by default named
-#'   `z1`, .... Or a function of the number of rounds that returns such a matrix; it may be random. `NULL` (default):
-#'   none.
+#'   `z1`, .... Or a function of the number of rounds that returns such a matrix; it may be random. Or a data.frame with
+#'   levels, or ranges and levels as in [auto_bandit()], which are drawn uniformly. `NULL` (default): none.
 #' @param optimum the true best value: a number, or one per period. With contexts, a function of the context matrix that
 #'   returns the best value for each row, or a list of K functions. `NULL` (default): computed; see [problem-details].
 #' @param outcomes the meaning of each outcome, see [outcomes]. `NULL` (default): one reward. See *Several outcomes*.
@@ -132,6 +132,13 @@ set_contexts <- function(problem, contexts) {
   problem$contexts <- NULL
   problem$context_names <- character()
   if (is.null(contexts)) return(problem)
+  if (!is.function(contexts) && has_types(contexts)) {
+    found <- typed_contexts(contexts)
+    problem$context_space <- found$space
+    contexts <- or_else(found$table, function(rounds) {
+      structure(uniform_model(found$space, rounds), dimnames = list(NULL, found$names))
+    })
+  }
   # A function is called for two rounds to get its column names, without changing the user's random number state.
   seen <- if (is.function(contexts)) preserve_rng(call_user(contexts(2), "contexts", "for 2 rounds")) else contexts
   seen <- check_matrix(seen, "contexts", rows = if (is.function(contexts)) 2)

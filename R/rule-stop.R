@@ -586,8 +586,7 @@ reported_twin <- function(bandit, width, known, which) {
   config <- current_config(bandit)
   twin <- as.environment(gp_bandit(config$domain, config$kernel, config$noise_var, policy_ucb(width),
                                    mean = config$mean,
-                                   contexts = if (!is.null(config$contexts)) config$contexts
-                                              else if (length(config$context_names)) config$context_names))
+                                   contexts = contexts_argument(config)))
   if (!is.null(config$models)) {
     twin$config$models <- config$models
     make_ready(twin)
@@ -610,8 +609,7 @@ last_divergence <- function(bandit, config, known, last) {
 # E max(f(new) - f(old), 0) under one model, for the joint normal posterior.
 improvement_between <- function(bandit, config, known, new, old) {
   two <- points_of_frames(bandit, new, old)
-  row <- if (length(config$context_names)) matrix(unlist(new[config$context_names]), 2, length(config$context_names),
-                                                  byrow = TRUE)
+  row <- if (length(config$context_names)) context_matrix(config, new[config$context_names])[c(1, 1), , drop = FALSE]
   x <- cbind(two$inputs, row, if (has_matrix(config$kernel)) two$arm + 1L)
   at <- reported_model_state(bandit, config, known, seq_along(known$id),
                              list(x = x, prior = mean_at_arms(config$mean, two$arm)))

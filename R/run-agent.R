@@ -14,7 +14,7 @@ play_agent <- function(agent, problem, rounds, draws, name) {
   arm <- rep(NA_integer_, rounds)
   where <- function(t) sprintf("(`%s`, round %d)", name, as.integer(t))
   ask <- function(t) {
-    context <- if (has_contexts(problem)) draws$contexts[t, , drop = FALSE]
+    context <- if (has_contexts(problem)) users_contexts(problem, draws$contexts[t, , drop = FALSE])
     query <- call_user(if (is.null(context)) agent$suggest() else agent$suggest(context = context), "suggest", where(t))
     point <- agent_point(query, problem$domain, where(t))
     ids[[t]] <<- if (is.null(query[["id"]])) t else query[["id"]]

@@ -213,14 +213,15 @@ within_range <- function(x, range) pmin(pmax(x, range[1]), range[2])
 
 # ---- the log ------------------------------------------------------------------
 
-# A list: `arm` (0-based), `contexts` in the core's form, `given` in the user's form, `reward`, `propensity`.
+# A list: `arm` (0-based), `contexts` in the core's form, `given` (these as numbers), `reward`, `propensity`.
 logged_choices <- function(log, bandit, draws) {
   config <- bandit$config
   log <- checked_log(log, config, draws)
   points <- if ("arm" %in% names(log)) find_points(config$domain, NULL, log$arm, "log")
             else find_points(config$domain, as.matrix(log[config$domain$names]), arg = "log")
-  context <- if (length(config$context_names)) as.matrix(log[config$context_names])
-  list(arm = points$arm, contexts = contexts_for(as.environment(bandit), context, nrow(log)),
+  context <- if (length(config$context_names)) context_matrix(config, log[config$context_names], "log")
+  list(arm = points$arm,
+       contexts = contexts_for(as.environment(bandit), if (!is.null(context)) as_codes(context), nrow(log)),
        given = context, reward = as.double(log$reward), propensity = own_columns(log, given_names(config))$propensity)
 }
 
@@ -398,7 +399,7 @@ replayed_rewards <- function(bandit, rows, range) {
   accept <- stats::runif(length(rows$arm)) < min(rows$propensity) / rows$propensity
   seen <- logical(length(rows$arm))
   for (i in seq_along(rows$arm)) {
-    query <- bandit_suggest(bandit, 1, if (!is.null(rows$given)) rows$given[i, , drop = FALSE], NULL, NULL)
+    query <- bandit_suggest(bandit, 1, if (!is.null(rows$given)) as_codes(rows$given[i, , drop = FALSE]), NULL, NULL)
     seen[i] <- accept[i] && query$arm == rows$arm[i] + 1L
     if (seen[i]) bandit_observe(bandit, query$id, rows$reward[i], NULL, NULL, NULL)
     else bandit_withdraw(bandit, query$id, FALSE)

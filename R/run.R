@@ -120,7 +120,12 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
   bandit <- frame_of(object)
   first <- table_size(bandit$queries)
   optimum <- problem_optimum(problem, rounds, draws$contexts)
-  contexts <- problem_contexts(bandit, draws$contexts, rounds)
+  contexts <- problem_contexts(bandit, problem, draws$contexts, rounds)
+  if (!is.null(problem$context_space)) {
+    # (From here on, the numbers of levels are the bandit's.)
+    draws$contexts <- context_matrix(bandit$config, users_contexts(problem, draws$contexts))
+    problem$context_space <- bandit$config$context_space
+  }
   stops <- if (!is.null(stop_when)) function() time_to_stop(stop_when, bandit, object)
   outcome <- with_bar(progress, rounds, function(bar) {
     done <- 0
@@ -210,8 +215,9 @@ cumulative_violation <- function(g) {
 }
 
 # The problem's contexts in the bandit's form.
-problem_contexts <- function(bandit, contexts, rounds) {
-  tryCatch(contexts_for(bandit, unname(contexts), rounds), gpbandits_error = function(e) {
+problem_contexts <- function(bandit, problem, contexts, rounds) {
+  tryCatch(contexts_for(bandit, if (is.null(problem$context_space)) unname(contexts)
+                                 else users_contexts(problem, contexts), rounds), gpbandits_error = function(e) {
     stop_argument("problem", paste("a problem with a context of", e$given),
                   "a problem whose contexts are all among the bandit's")
   })
@@ -364,7 +370,8 @@ delay_at_point <- function(problem, point, draws, t) {
 play_outcomes <- function(bandit, problem, rounds, draws, contexts, report, stops) {
   ids <- integer()
   play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
-    query <- bandit_suggest(bandit, 1, if (!is.null(draws$contexts)) draws$contexts[t, , drop = FALSE], NULL, NULL)
+    context <- if (!is.null(draws$contexts)) users_contexts(problem, draws$contexts[t, , drop = FALSE])
+    query <- bandit_suggest(bandit, 1, context, NULL, NULL)
     ids[t] <<- query$id
     logged_points(bandit, query$id)
   }, record = function(which, values, g) {

@@ -34,8 +34,8 @@
 #' @param failures `"doubt"`, `"avoid"` or `"forget"`: how the model uses failed experiments, see [bandit-queries]. With
 #'   `"doubt"` a failure counts as the worst reward so far, with a large noise variance. Its `reward` in the history
 #'   stays `NA`. `NULL`, the default: `"doubt"`, with `rewards` `"forget"`.
-#' @param contexts names, ranges or levels of variables that are given with each request and not chosen, as in
-#'   [gp_bandit()]: `$suggest(context = )`. `NULL`, the default: none. See *Contexts*.
+#' @param contexts names, ranges or levels of variables that are given with each request and not chosen, such as
+#'   `list(group = c("new", "old"), age = c(18, 80))`. `NULL`, the default: none. See *Contexts*.
 #' @param control [search_control()], of which `pending` and `trust` have an effect. By default pending points
 #'   reduce the variance (hallucination), and functions cannot be written to a journal.
 #' @param journal,store as in [gp_bandit()]; `NULL`, the default: none.
@@ -57,8 +57,13 @@
 #' probabilities or expected counts, see [rewards]. A rule for `changes` is possible. Not supported are `outcomes`,
 #' `limits`, `transfer`, `race`, `fidelity`, and of [gp_model()] `transform` and `noise = "none"`.
 #' @section Contexts:
-#' Lengthscales of contexts start at the ranges of the listed contexts, else at those in `data`, else at 1. If the
-#' ranges are unknown in advance, use units in which contexts differ by about 1.
+#' `contexts` takes the short forms of `domain`: ranges, levels, `param_*()`, a list of these, a [search_space()]
+#' (without `when`, `where` and shares), or a data.frame of the contexts that can occur. Contexts are given as
+#' `$suggest(context = list(group = "new", age = 30))`, or as a data.frame with a row for each query. Levels without order
+#' have a kernel of levels ([kernel_categorical()]), so results of one group count for others as far as groups are alike.
+#'
+#' Numbers may lie outside their range. Lengthscales of contexts start at the ranges, else at those in `data`, else at 1.
+#' With names only, use units in which contexts differ by about 1.
 #' @section Before the first refit:
 #' Hyperparameters are estimated before a query (see [refit_every()]), and not before the initial design was suggested.
 #' Until then `$best()`, `$posterior()` and results based on them use a temporary fit, if there are enough rewards (5 by
@@ -92,9 +97,10 @@
 #' b$observe(data.frame(id = four$id, reward = c(75, 64, 81, 58)))
 #' b$best()
 #'
-#' # Visitors who buy, at prices from 5 to 20:
-#' shop <- auto_bandit(list(price = c(5, 20)), rewards = rewards_binary())
-#' q <- shop$suggest()
+#' # Visitors who buy, at prices from 5 to 20, in two groups:
+#' shop <- auto_bandit(list(price = c(5, 20)), rewards = rewards_binary(), contexts = list(group = c("new", "old")))
+#' q <- shop$suggest(context = list(group = "new"))
+#' q
 #' shop$observe(q$id, 3, size = 40)
 #' @export
 auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., n_initial = NULL,
@@ -111,12 +117,12 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, c(domain$names, given$names))
   outcomes <- parts$outcomes
   rewards <- check_searched_rewards(rewards, list(limits = limits, outcomes = outcomes, transfer = transfer))
-  known <- check_experiments(data, domain, unknown = TRUE, contexts = given$names, outcomes = outcomes, reward = reward,
+  known <- check_experiments(data, domain, unknown = TRUE, contexts = given, outcomes = outcomes, reward = reward,
                              rewards = rewards)
   prior <- prepared_prior_optimum(prior_optimum, domain)
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, 10)
-  campaigns <- check_transfer(transfer, domain, given$names, or_else(reward, "reward"))
+  campaigns <- check_transfer(transfer, domain, given, or_else(reward, "reward"))
   check_transfer_alone(transfer, list(limits = limits, outcomes = outcomes))
   rows <- length(known$failed) - sum(known$outside)
   first <- given_design(initial_design, n_initial, domain)

@@ -161,12 +161,16 @@ lengthscale_sides <- function(kernel, domain, contexts) {
   if (length(kernel$lengthscale) > 1) unname(side) else exp(mean(log(side)))
 }
 
-# The range of each context, by name: from the table of contexts if there is one, otherwise from the given experiments,
-# otherwise 1. `given`: a result of check_contexts().
+# The range of each context, by name, NA if it has levels: from the table or the types of contexts if there are any,
+# otherwise from the given experiments, otherwise 1. `given`: a result of check_contexts(). The attribute `features` has
+# those of levels.
 context_sides <- function(given, seen = NULL) {
-  table <- or_else(given$table, seen)
-  width <- vapply(given$names, function(name) if (NROW(table)) diff(range(table[, name])) else 0, 0)
-  ifelse(width > 0, width, 1)
+  table <- or_else(given$table, if (is.null(given$space)) seen)
+  width <- if (is.null(table) && !is.null(given$space)) input_sides(given$space$box)
+           else vapply(given$names, function(name) if (NROW(table)) diff(range(table[, name])) else 0, 0)
+  sides <- stats::setNames(ifelse(width > 0, width, 1), given$names)
+  sides[given$names %in% given$names[given$space$categorical]] <- NA
+  structure(sides, features = Filter(Negate(is.null), lapply(given$space$params, `[[`, "features")))
 }
 
 # The points to evaluate first, one column per input.
@@ -205,22 +209,26 @@ default_kernel.search_domain <- function(domain, contexts = NULL) {
     sides[at] <- if (is_scaled(one)) ifelse(range != 0, abs(range), sides[at])
                  else if (max(range) > 0) max(range) else one$total
   }
-  kernel_with_levels(domain, c(stats::setNames(sides, domain$names)[!domain$categorical], contexts))
+  kernel_with_levels(domain, stats::setNames(sides, domain$names)[!domain$categorical], contexts)
 }
 
 #' @export
 default_kernel.default <- function(domain, contexts = NULL) {
   sides <- input_sides(domain)
-  if (is.null(domain$params)) return(kernel_matern(2.5, lengthscale = lengthscales_of(c(sides, contexts))))
-  kernel_with_levels(domain, c(stats::setNames(sides, domain$names)[!coded_columns(domain)], contexts))
+  if (is.null(domain$params) && !anyNA(contexts)) {
+    return(kernel_matern(2.5, lengthscale = lengthscales_of(c(sides, contexts))))
+  }
+  kernel_with_levels(domain, stats::setNames(sides, domain$names)[!coded_columns(domain)], contexts)
 }
 
-# `sides`: the ranges of all numbers, by name.
-kernel_with_levels <- function(domain, sides) {
-  described <- names(Filter(function(param) !is.null(param$features), domain$params))
-  levels <- setdiff(model_names(domain), c(names(sides), described))
+# `sides`: the ranges of all inputs that are numbers, by name; `contexts`: see context_sides().
+kernel_with_levels <- function(domain, sides, contexts = NULL) {
+  features <- c(Filter(Negate(is.null), lapply(domain$params, `[[`, "features")), attr(contexts, "features"))
+  described <- names(features)
+  sides <- c(sides, contexts[!is.na(contexts)])
+  levels <- setdiff(c(model_names(domain), names(contexts)), c(names(sides), described))
   parts <- c(if (length(sides)) list(kernel_matern(2.5, lengthscale = lengthscales_of(sides), dims = names(sides))),
-             lapply(described, function(name) kernel_of_features(domain$params[[name]]$features, name)),
+             lapply(described, function(name) kernel_of_features(features[[name]], name)),
              if (length(levels)) list(kernel_categorical(rep(0.5, length(levels)), dims = levels)))
   Reduce(`*`, parts)
 }

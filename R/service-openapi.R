@@ -103,8 +103,11 @@ schema_shapes <- function() {
   query <- object(id = whole, token = text, attempt = whole, arm = whole, point = point)
   by_name <- list(type = "object", additionalProperties = number,
                   description = "a number for each of the bandit's names")
-  context <- list(oneOf = list(by_name, list(type = "array", items = number, description = "in the bandit's order")))
-  context_in_url <- c(service_parameter("context", by_name), style = "deepObject", explode = TRUE)
+  value <- list(oneOf = list(number, text, list(type = "boolean")))
+  context <- list(oneOf = list(list(type = "object", additionalProperties = value,
+                                    description = "a value for each of the bandit's names"),
+                               list(type = "array", items = value, description = "in the bandit's order")))
+  context_in_url <- c(service_parameter("context", context$oneOf[[1]]), style = "deepObject", explode = TRUE)
   loose <- list(type = "object", additionalProperties = TRUE)
   texts <- list(type = "array", items = text)
   done <- object(id = whole, status = text)

@@ -35,6 +35,7 @@ serve_model <- function(service) {
     reward = if (!of_form(config, "several")) outcome_names(config), direction = direction_of(config),
     inputs = lapply(seq_along(domain$names), input_described, domain = domain),
     arms = or_else(arm_count(domain), NA), contexts = I(as.character(config$context_names)),
+    context_inputs = contexts_described(config),
     constraints = I(constraint_names(config, "g")), outcomes = I(unname(outcomes_described(config))),
     goal = if (!is.null(config$goal)) list(name = goal_column, title = goal_words(config$goal)),
     prefer = described_comparison(config), queries = table_size(bandit$queries),
@@ -50,6 +51,14 @@ outcomes_described <- function(config) {
     list(name = name, title = trait(role, "title"), objective = trait(role, "objective"),
          lower = finite(trait(role, "lower")), upper = finite(trait(role, "upper")))
   }, outcome_names(config), outcome_roles(config))
+}
+
+# Contexts without types are numbers without a range.
+contexts_described <- function(config) {
+  lapply(seq_along(config$context_names), function(i) {
+    if (is.null(config$context_space)) list(name = config$context_names[i], kind = "number")
+    else input_described(config$context_space, i)
+  })
 }
 
 input_described <- function(domain, i) {
@@ -170,7 +179,7 @@ serve_check <- function(service) {
 
 context_fields <- function(query) c("context", grep("^context\\[", names(query), value = TRUE))
 
-page_context <- function(service, query) context_field(service, context_in_query(query))
+page_context <- function(service, query) context_field(service, context_in_query(query, service$bandit$config))
 
 register_form("reward", described_comparison = function(config) NULL,
               certificate = function(bandit, context) bandit$certificate(context = context))

@@ -151,27 +151,42 @@ whole_field <- function(fields, name, default, lower, upper) {
   if (is.null(fields[[name]])) default else check_count(fields[[name]], name, lower = lower, upper = upper)
 }
 
-# One context, a vector; or an array of contexts of several queries, which become the rows of a matrix.
+# One context; or an array of contexts of several queries, which become the rows of a matrix or data.frame.
 contexts_field <- function(service, value) {
   several <- is.list(value) && length(value) > 0 && is.null(names(value)) && all(vapply(value, is.list, NA))
-  if (!several) return(context_numbers(service, value))
-  rows <- lapply(value, context_numbers, service = service)
+  if (!several) return(context_values(service, value))
+  rows <- lapply(value, context_values, service = service)
   sizes <- lengths(rows)
   if (any(sizes != sizes[1])) stop_argument("context", "an array of contexts of different lengths", "of equal lengths")
   do.call(rbind, rows)
 }
 
-# A context: an object of numbers by name, or an array in the bandit's order.
+# A context: an object of values by name, or an array in the bandit's order.
 context_field <- function(service, value) {
-  numbers <- context_numbers(service, value)
-  if (!is.null(numbers)) matrix(numbers, 1, length(numbers))
+  found <- context_values(service, value)
+  if (is.numeric(found)) matrix(found, 1, length(found)) else found
 }
 
-context_numbers <- function(service, value) {
+# A vector of numbers, or a data.frame of one row if contexts have types.
+context_values <- function(service, value) {
   if (is.null(value)) return(NULL)
+  config <- service$bandit$config
   given <- names(value)
-  if (!is.null(given)) value <- unname(by_names_given(value, service$bandit$config$context_names, "context"))
-  numbers_field(list(context = value), "context")
+  if (!is.null(given)) value <- unname(by_names_given(value, config$context_names, "context"))
+  if (is.null(config$context_space)) return(numbers_field(list(context = value), "context"))
+  value <- as.list(value)
+  plain <- vapply(value, function(one) is.atomic(one) && length(one) == 1 && !is.na(one), NA)
+  if (length(value) != length(config$context_names) || !all(plain)) {
+    stop_argument("context", describe(value), paste("a value for each of", quoted(config$context_names)))
+  }
+  cpp_frame(Map(function(one, param) {
+    # (A query string has text only.)
+    if (!is.character(one) || param$type == "factor") one
+    else if (param$type == "logical") as.logical(one) else {
+      number <- suppressWarnings(as.double(one))
+      if (is.na(number)) one else number
+    }
+  }, stats::setNames(value, config$context_names), context_params(config)))
 }
 
 # The values in the order of `names`. All of them must be present, and no others.
@@ -189,8 +204,8 @@ by_names_given <- function(values, names, arg) {
 }
 
 # The context in a query string, ?context=0.2,0.5 or ?context[age]=0.2&context[hour]=0.5, in the same form as in a body.
-context_in_query <- function(query) {
-  numbers <- function(text) as.list(suppressWarnings(as.double(text)))
+context_in_query <- function(query, config) {
+  numbers <- function(text) as.list(if (is.null(config$context_space)) suppressWarnings(as.double(text)) else text)
   named <- grepl("^context\\[.*\\]$", names(query))
   plain <- query[["context"]]
   if (!any(named)) return(if (!is.null(plain)) numbers(strsplit(plain, ",", fixed = TRUE)[[1]]))

@@ -243,7 +243,7 @@ serve_suggest <- function(service, body) {
   config <- service$bandit$config
   context <- contexts_field(service, body[["context"]])
   found <- withCallingHandlers(
-    service$bandit$suggest(whole_field(body, "n", if (is.matrix(context)) nrow(context) else 1, 1, 1000),
+    service$bandit$suggest(whole_field(body, "n", if (is.null(dim(context))) 1 else nrow(context), 1, 1000),
                            context = context,
                            arms = arms_field(body, "arms"), fixed = values_field(body, "fixed"),
                            worker = text_field(body, "worker"), lease = lease_field(body),

@@ -1096,7 +1096,8 @@ SEXP cpp_query_frame(SEXP owner, const Rcpp::IntegerVector& rows) {
   const auto own = static_cast<R_xlen_t>(inputs.size()) - Rf_xlength(contexts);
   const SEXP x = element(domain, "x"), labels = element(domain, "labels"), table = element(config, "contexts");
   const bool in_table = inputs.empty() && Rf_xlength(contexts) > 0;
-  if (!Rf_isNull(element(domain, "params"))) return R_NilValue;  // levels are formatted in R
+  // (Levels are formatted in R.)
+  if (!Rf_isNull(element(domain, "params")) || !Rf_isNull(element(config, "context_space"))) return R_NilValue;
   if (of_arms ? !is_table(x) : !(of_box && own == Rf_xlength(names))) return R_NilValue;
   if (in_table && !is_table(table)) return R_NilValue;
   if (begins_with_checkpoint(binding(frame, Rf_install("events")))) return R_NilValue;

@@ -221,17 +221,19 @@
     return undefined;
   }
 
+  const contextBoxes = () => state.model.context_inputs.map((input) => inputBox(input, "choose one"));
+
   function contextForm() {
     const names = state.model.contexts;
     el("context").hidden = names.length === 0;
-    el("context").querySelector(".boxes").replaceChildren(...names.map((name) => labelled(name, numberBox(name))));
+    el("context").querySelector(".boxes").replaceChildren(...contextBoxes());
   }
 
   // The context in the boxes: {} where there are none; undefined where one of them is no number.
   function contextNow() {
     const context = {};
-    for (const box of el("context").querySelectorAll("input")) {
-      const value = numberIn(box);
+    for (const box of boxesIn(el("context"))) {
+      const value = valueIn(box);
       if (value === undefined) return undefined;
       context[box.dataset.name] = value;
     }
@@ -239,12 +241,14 @@
   }
 
   function inUrl(context) {
-    const parts = Object.keys(context).map((name) => encodeURIComponent("context[" + name + "]") + "=" + context[name]);
+    const parts = Object.keys(context).map((name) => encodeURIComponent("context[" + name + "]") + "=" +
+      encodeURIComponent(context[name]));
     return parts.length ? "?" + parts.join("&") : "";
   }
 
   function inputBox(input, none) {
     if (input.kind === "number") {
+      if (input.lower === undefined) return labelled(input.name, numberBox(input.name));
       return labelled(input.name + " (" + shown(input.lower) + " to " + shown(input.upper) + ")",
         numberBox(input.name));
     }
@@ -264,7 +268,7 @@
 
   // The value in a box of an input: undefined where it is wrong.
   function valueIn(box) {
-    const input = state.model.inputs.find(({ name }) => name === box.dataset.name);
+    const input = state.model.inputs.concat(state.model.context_inputs).find(({ name }) => name === box.dataset.name);
     if (box.tagName === "INPUT") return numberIn(box);
     if (box.value === "") fault(box, "Choose one.");
     return box.value === "" ? undefined : input.kind === "logical" ? box.value === "TRUE" : box.value;
@@ -282,10 +286,10 @@
   // Of a finite set of points an experiment is the number of one.
   function addForm() {
     el("add-part").hidden = !offers("/add");
-    const { arms, inputs, contexts } = state.model;
+    const { arms, inputs } = state.model;
     put(el("add-inputs"), (arms !== null ? [labelled("arm (1 to " + arms + ")", numberBox("arm"))]
       : inputs.map((input) => inputBox(input, "choose one")))
-      .concat(contexts.map((name) => labelled(name, numberBox(name)))));
+      .concat(contextBoxes()));
     el("add-results").hidden = compares();
     put(el("add-results"), compares() ? [] : results().map(({ name, label }) => labelled(label, numberBox(name))));
   }
@@ -1052,8 +1056,7 @@
   setInterval(poll, 10000);
   document.addEventListener("visibilitychange", poll);
 
-  const contextFilled = () => Array.from(el("context").querySelectorAll("input")).every((box) =>
-    box.value.trim() !== "");
+  const contextFilled = () => boxesIn(el("context")).every(isFilled);
 
   async function enter(token) {
     state.token = token;
