@@ -92,6 +92,10 @@
 #' @export
 plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta = 0.1, looks = 1, ..., drift = 0,
                              intervals = c("multiple", "exact", "gaussian", "simulated"), cover = 0.1, most = 1e4) {
+  if (missing(tolerance)) {
+    stop_missing("tolerance", "the largest error of the result, a number > 0. It determines the number of experiments",
+                 "`auto_bandit(domain, n_initial = 8)$suggest(8)` to plan eight points")
+  }
   check_dots_empty(..., allowed = names(formals(plan_experiments)))
   domain <- as_domain(domain)
   tolerance <- check_tolerance(tolerance)

@@ -316,11 +316,16 @@ check_same_settings <- function(theirs, ours, file, arg) {
     identical(comparable(theirs[[name]]), comparable(ours[[name]]))
   }, NA)
   if (all(same)) return(invisible())
+  # (Kernels and refits are chosen for the domain: another domain is the cause.)
+  if (!same[["domain"]]) same[names %in% c("kernel", "refit")] <- TRUE
   other <- paste0("`", sub("context_names", "contexts", names[!same]), "`", collapse = ", ")
   stop_data(if (arg == "store") sprintf("The store's bandit %s has another %s. Use its settings, or another `name`.",
                                         quoted(file), other)
-            else sprintf("The journal %s belongs to a bandit with another %s. Use a journal of this bandit.",
-                         quoted(file), other), argument = arg)
+            else sprintf("The journal %s belongs to a bandit with another %s%s. Use a journal of this bandit.",
+                         quoted(file), other,
+                         if (same[["domain"]]) ""
+                         else sprintf(" (%s; here %s)", domain_story(theirs$domain), domain_story(ours$domain))),
+            argument = arg)
 }
 
 rewrite_log.bandit_file_journal <- function(bandit, new) {

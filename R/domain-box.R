@@ -75,6 +75,13 @@ which_inputs <- function(x, names, arg) {
 }
 
 box_of_pairs <- function(pairs, arg) {
+  wrong <- which(!vapply(pairs, function(pair) all(is.finite(pair)) && pair[1] < pair[2], NA))[1]
+  if (!is.na(wrong)) {
+    pair <- pairs[[wrong]]
+    written <- function(pair) sprintf("%s = c(%s)", names(pairs)[wrong], paste(vapply(pair, format, "", digits = 7), collapse = ", "))
+    stop_argument(arg, sprintf("`%s`", written(pair)), "finite ranges `c(lower, upper)` with lower below upper",
+                  try = if (all(is.finite(pair)) && pair[1] > pair[2]) sprintf("`%s`", written(rev(pair))))
+  }
   tryCatch(box_domain(vapply(pairs, `[`, 0, 1), vapply(pairs, `[`, 0, 2), names = names(pairs)),
            gpbandits_error = function(e) {
     stop_argument(arg, sprintf("one where it is %s", e$given), sprintf("a box with `%s` %s", e$argument, e$allowed))

@@ -169,6 +169,7 @@ words_of_others <- c(maximize = "direction", maximise = "direction", minimize = 
                      acq_func = "policy", n_trials = "evaluations", n_calls = "evaluations", n_iter = "evaluations",
                      iter = "evaluations", iters.n = "evaluations", budget = "evaluations", bounds = "domain",
                      space = "domain", fn = "objective", beta = "width", kappa = "width",
+                     iters = "evaluations", warm_start = "data", previous = "data", history = "data",
                      batch = "n", batch_size = "n", q = "n", design = "initial_design", x0 = "initial_design",
                      n_initial_points = "n_initial", init_points = "n_initial", n_init = "n_initial",
                      sampler = "policy", n_jobs = "workers", seed = "set.seed()", random_state = "set.seed()")
@@ -181,6 +182,10 @@ remedy_for <- function(name, known) {
                  "`auto_bandit(direction = \"minimize\")`."))
   }
   if (meant %in% known || endsWith(meant, "()")) return(sprintf(" Use `%s`.", meant))
+  if (meant == "n" && "workers" %in% known) {
+    return(" Use `workers` for evaluations at the same time, or `auto_bandit()` with `$suggest(n)`.")
+  }
+  if (meant == "n" && "n_initial" %in% known) return(" A batch is `$suggest(n)`.")
   near <- known[utils::adist(name, known, ignore.case = TRUE) <= min(2, nchar(name) - 1)]
   if (length(near)) return(sprintf(" Did you mean `%s`?", near[1]))
   if (length(known)) paste0(" The arguments are ", paste0("`", known, "`", collapse = ", "), ".") else " Leave it out."
@@ -189,7 +194,8 @@ remedy_for <- function(name, known) {
 # Strings of other tools for what is called otherwise here.
 strings_of_others <- c(rbf = "se", gaussian = "se", squared_exponential = "se", exponentiated_quadratic = "se",
                        matern52 = "matern", matern32 = "matern", thompson = "ts", thompson_sampling = "ts",
-                       lcb = "ucb", poi = "pi", logei = "ei")
+                       lcb = "ucb", poi = "pi", logei = "ei", contour = "map", surface = "map", heatmap = "map",
+                       pareto = "front", convergence = "progress", trace = "progress")
 
 # Which of some strings is meant, in words; NULL if that is open.
 likely_choice <- function(x, choices) {

@@ -191,8 +191,9 @@ plot_data_positions <- function(plot_data, domain) {
 
 plot_data_title <- function(bandit, plot_data) {
   rounds <- all_rounds(bandit)
-  title <- sprintf("%s after %d %s", trait(bandit$config$policy, "short"), rounds,
-                   if (rounds == 1) "query" else "queries")
+  none <- all(is.na(table_column(bandit$events, "reward")))
+  title <- sprintf("%s after %d %s%s", trait(bandit$config$policy, "short"), rounds,
+                   if (rounds == 1) "query" else "queries", if (none) ", without rewards yet" else "")
   if (is.null(plot_data$context)) return(title)
   paste0(title, ", in the context ", point_words(as.data.frame(plot_data$context), 4))
 }

@@ -395,7 +395,13 @@ core_likelihood <- function(config) {
 
 # The noise variance of a bandit with these rewards; it may be missing.
 check_noise_for <- function(rewards, noise_var) {
-  if (is.null(rewards) || trait(rewards, "noise")) return(check_positive(noise_var))
+  if (is.null(rewards) || trait(rewards, "noise")) {
+    if (is_number(noise_var) && identical(as.double(noise_var), 0)) {
+      stop_argument("noise_var", "0", "a number > 0",
+                    try = "`1e-6` times the kernel's variance, or `auto_bandit(model = gp_model(noise = \"none\"))`")
+    }
+    return(check_positive(noise_var))
+  }
   if (!missing(noise_var) && !is.null(noise_var)) {
     stop_unused("noise_var", sprintf("rewards that are %s have no such number", trait(rewards, "title")))
   }

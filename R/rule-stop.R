@@ -392,14 +392,19 @@ certify_gap_of_rewards <- function(rule, bandit, context) {
                   point_frame(bandit, lower$arm, contexts$row, lower$inputs), width = w)
 }
 
+stop_no_width <- function(rule) {
+  stop_gpbandits("argument", sprintf("`%s()` needs `width`, because the bandit's policy has no width. ", rule),
+                 "Try `stop_prb(tolerance)` or `stop_stalled(n)`, which need none, or ",
+                 sprintf("`%s(tolerance, width = width_constant(2))`, which is no guarantee.", rule), argument = "width")
+}
+
 stop_width <- function(bandit, width) {
   own <- is.null(width) || identical(width, bandit$config$policy$width)
   if (!own && trait(width, "curved")) {
     stop_argument("width", trait(width, "title"), "the policy's own, or a multiplier of the posterior's own sd")
   }
   if (own && is.null(bandit$config$policy$width)) {
-    stop_gpbandits("argument", "The bandit's policy has no width, so the stopping rule needs one. Try ",
-                   "`stop_gap(tolerance, width = width_amm(B, R))`.", argument = "width")
+    stop_no_width("stop_gap")
   }
   w <- if (own) core(cpp_bandit_width(bandit$handle))
        else core(cpp_bandit_width_of(bandit$handle, resolve_width(width, current_config(bandit))))
@@ -547,8 +552,7 @@ emsr_change <- function(rule, bandit, known, last, context) {
   width <- rule$width
   if (is.null(width)) width <- bandit$config$policy$width
   if (is.null(width)) {
-    stop_gpbandits("argument", "The bandit's policy has no width, so the stopping rule needs one. Try ",
-                   "`stop_emsr(tolerance, width = width_amm(B, R))`.", argument = "width")
+    stop_no_width("stop_emsr")
   }
   config <- current_config(bandit)
   known <- in_model_units(known, config)

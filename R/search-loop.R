@@ -181,6 +181,7 @@ take_outcome <- function(search, task, outcome, bar) {
     if (search$verbose) message(evaluation_line(search))
   }
   check_signature(search$objective, outcome$error, if (is_race(search)) "the number of a fold")
+  if (!is.null(failures_in(search$history, search$bandit$config))) check_returned(outcome$value, search$bandit$config)
   if (!is.null(bar)) bar()
 }
 

@@ -97,6 +97,26 @@ read_outcomes <- function(outcome, attempts, config) {
   list(values = found, status = if (known == length(names)) "observed" else if (known > 0) "partial" else "returned NA")
 }
 
+# Numbers by other names than those of the outcomes: no later evaluation will be different.
+check_returned <- function(value, config) {
+  given <- names(value)
+  if (length(value) < 2 || !(is_number(value) || is.list(value)) || is.null(given)) return(invisible())
+  given_words <- paste("numbers named", paste0("`", given, "`", collapse = ", "))
+  if (of_form(config, "several")) {
+    wanted <- outcome_names(config)
+    lacking <- setdiff(wanted, given)
+    if (!is.null(named_values(value, wanted)) || length(lacking) == 0) return(invisible())
+    stop_argument("objective", sprintf("one that returns %s", given_words),
+                  paste("a function that returns numbers named", paste0("`", wanted, "`", collapse = ", ")),
+                  try = sprintf("the same names in `objective` and in `outcomes` or `limits` (%s)", lacking[1]))
+  }
+  if (is.null(config$rewards)) {
+    stop_argument("objective", sprintf("one that returns %s", given_words), "a function that returns one number",
+                  try = sprintf("`outcomes = list(%s = to_maximize(), %s = to_maximize())`, or `tracked()`", given[1],
+                                given[2]))
+  }
+}
+
 # NULL if the names differ.
 named_values <- function(value, names) {
   if (is.data.frame(value) && is.list(value) && nrow(value) == 1 || is.list(value) && !is.object(value)) {

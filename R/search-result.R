@@ -268,6 +268,10 @@ logLik.bandit_maximum <- function(object, ...) logLik.GPBandit(check_class(objec
 #' @rdname bandit_maximum
 #' @export
 update.bandit_maximum <- function(object, ...) {
+  if ("evaluations" %in% ...names()) {
+    stop_unknown("evaluations", use = paste("`maximize_bandit(objective, domain, evaluations, data = found$history)`,",
+                                            "which continues a search"))
+  }
   bandit <- update.GPBandit(check_class(object, "bandit_maximum")$bandit, ...)
   computed <- c("par", "value", "sd", "feasible", "front", "observed", "history", "bandit", "centre", "scale",
                 "direction")

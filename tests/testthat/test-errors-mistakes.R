@@ -32,8 +32,29 @@ expect_remedy <- function(code, class, ...) {
 
 test_that("mistakes in a call of a search have helpful errors", {
   expect_remedy(maximize_bandit(peak, line), "argument_error", "needs `evaluations`", "Try `evaluations = 30`")
-  expect_remedy(maximize_bandit(peak, c(1, 3), 3), "evaluation_warning", "Call the objective", "inputs \"x1\"")
-  expect_remedy(maximize_bandit(peak, list(speed = c(3, 1)), 9), "argument_error", "`lower` below `upper`")
+  expect_remedy(maximize_bandit(peak, c(1, 3), 3), "evaluation_warning", "Call the objective", "inputs \"x1\"",
+                "A range is `list(x = c(1, 3))`")
+  expect_remedy(maximize_bandit(peak, list(speed = c(3, 1)), 9), "argument_error", "lower below upper", "Try `speed = c(1, 3)`")
+  expect_remedy(maximize_bandit(peak, list(speed = c(0, Inf)), 9), "argument_error", "finite ranges", "`speed = c(0, Inf)`")
+  two <- function(p) c(reward = p$speed, waste = 1)
+  expect_remedy(maximize_bandit(two, line, 9, limits = ~ wast <= 2), "argument_error", "numbers named `reward`, `wast`",
+                "`reward`, `waste`")
+  expect_remedy(maximize_bandit(two, line, 9), "argument_error", "`outcomes = list(reward = to_maximize(), waste = ")
+  expect_remedy(maximize_bandit(peak, line, 9, batch_size = 4), "argument_error", "Use `workers`", "`$suggest(n)`")
+  expect_remedy(auto_bandit(line, batch_size = 4), "argument_error", "`$suggest(n)`")
+  expect_remedy(maximize_bandit(peak, line, 9, warm_start = 1), "argument_error", "Use `data`")
+  expect_remedy(maximize_bandit(peak, line, iters = 9), "argument_error", "Use `evaluations`")
+  expect_remedy(gp_ucb(1:3, kernel_se(), noise_var = 0), "argument_error", "1e-6", "gp_model(noise = \"none\")")
+  expect_remedy(plan_experiments(line, n = 8), "argument_error", "needs `tolerance`", "$suggest(8)` to plan eight points")
+  found <- maximize_bandit(peak, line, 3)
+  expect_remedy(update(found, evaluations = 9), "argument_error", "data = found$history")
+  expect_remedy(plot(found, "contour"), "argument_error", "Try \"map\"")
+  journal <- tempfile()
+  maximize_bandit(peak, line, 3, journal = journal)
+  expect_remedy(maximize_bandit(peak, list(speed = c(1, 4)), 3, journal = journal), "data_error",
+                "another `domain` (box domain: speed in [1, 3]; here box domain: speed in [1, 4])")
+  empty <- as.environment(auto_bandit(line))
+  expect_match(gpbandits:::plot_data_title(empty, list()), "after 0 queries, without rewards yet", fixed = TRUE)
   expect_remedy(maximize_bandit(peak, line, n_iter = 9), "argument_error", "Use `evaluations`")
   expect_remedy(maximize_bandit(peak, line, 7.5), "argument_error", "an integer >= 1")
   expect_remedy(maximize_bandit(peak, list(c(1, 3)), 9), "argument_error", "Try names for its entries: `list(x = c(0, 1))`")
@@ -57,7 +78,7 @@ test_that("mistakes in a call of a search have helpful errors", {
   expect_remedy(maximize_bandit(peak, line, 9, workers = 2), "argument_error", paste0("Try `", for_workers))
   expect_remedy(maximize_bandit(peak, line, 9, stop_when = stop_gap()), "argument_error", "Try `tolerance = 0.1`")
   expect_remedy(maximize_bandit(peak, line, 9, stop_when = stop_gap(0.1)), "argument_error",
-                "Try `stop_gap(tolerance, width = width_amm(B, R))`")
+                "Try `stop_prb(tolerance)`", "width = width_constant(2)")
 })
 
 test_that("mistakes in an objective have helpful errors", {
@@ -69,7 +90,7 @@ test_that("mistakes in an objective have helpful errors", {
                 "Call the objective at one point")
   expect_remedy(maximize_bandit(function(p) p$sped, line, 3), "evaluation_warning", "no input `sped`", "speed")
   expect_remedy(maximize_bandit(function(p) c(y = 1, z = 2), line, 3, outcomes = list(y = to_maximize())),
-                "evaluation_warning", "a named number for each outcome")
+                "argument_error", "numbers named `y`, `z`", "`outcomes = list(y = to_maximize(), z = to_maximize())`")
   expect_remedy(maximize_bandit(function(p) 1, line, 3, outcomes = list(y = "max", z = at_most(1))), "argument_error",
                 "`outcomes$y` must be one of", "Try \"maximize\"")
 })
