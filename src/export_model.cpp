@@ -646,11 +646,13 @@ Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp
     return gpb::named_list("values", start, "mean", data.centre, "constant", true);
   }
   gpb::FitPlan fit = plan_from_list(plan);
-  if (Rcpp::as<bool>(gpb::required(asked, "local_searches"))) fit.starts = 1;
+  const bool compares = Rcpp::as<bool>(gpb::required(asked, "local_searches"));
+  if (compares) fit.starts = 1;
   gpb::FitProblem problem = gpb::problem_of(fit, start, data.measurements.X, data.spread,
                                                   has_own_noise_only(data.measurements.own_noise));
   const gpb::Measurements measurements = centred(data);
   problem.resumes = resumes(measurements, number_of(asked, "since_refit"));
+  if (compares) problem.tolerance = gpb::kManyTolerance;
   const Rcpp::List kernels = gpb::required(plan, "kernels");
   const SEXP average = gpb::element(asked, "average");
   if (!Rf_isNull(average)) {

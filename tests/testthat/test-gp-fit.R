@@ -506,3 +506,25 @@ test_that("the default mean is fitted, so that an offset of `y` changes nothing 
   expect_identical(gp_fit(x, sin(9 * x), kernel_matern(2.5))$mean,
                    gp_fit(x, sin(9 * x), kernel_matern(2.5), mean = "fit")$mean)
 })
+
+test_that("priors whose density is 0 at a correlation of 1 do not end a search early", {
+  set.seed(1)
+  x <- cbind(matrix(runif(160), 80), matrix(rbinom(320, 1, 0.8), 80))
+  y <- drop(sin(5 * x[, 1]) + x %*% c(0, 1, 0.5, 0, 0.2, 0) + rnorm(80, sd = 0.05))
+  kernel <- kernel_matern(2.5, c(1, 1), dims = 1:2) * kernel_categorical(rep(0.5, 4), dims = 3:6)
+  correlations <- grep("correlation", names(kernel_parameters(kernel)), value = TRUE)
+  priors <- stats::setNames(rep(list(c(shape1 = 4, shape2 = 2)), 4), correlations)
+  fit <- gp_fit(x, y - mean(y), kernel, priors = priors, starts = 1, mean = 0)
+  expect_identical(fit$convergence, "converged")
+  p <- fit$parameters
+  log_prior <- function(p) sum(4 * log(p[correlations]) + log1p(-p[correlations]))
+  at <- function(p) {
+    other <- gp_regression(x, y - mean(y), gpbandits:::kernel_with_parameters(kernel, p[-length(p)]), p[["noise_var"]])
+    as.numeric(logLik(other)) + log_prior(p)
+  }
+  best <- at(p)
+  for (name in names(p)) for (step in c(-0.02, 0.02)) {
+    q <- replace(p, name, exp(log(p[[name]]) + step))
+    if (all(q[correlations] < 1)) expect_lte(at(q), best + 1e-4)
+  }
+})

@@ -428,7 +428,7 @@ class SubsetClimbs {
         has_middle_(has_middle(points) && !alone_),
         few_(part_of(measurements)),
         more_(has_middle_ ? middle_of(measurements) : Measurements{}),
-        part_(few_, fit_mean, problem, minimizers, max_iterations, points > kFewPoints ? kManyTolerance : kTolerance),
+        part_(few_, fit_mean, problem, minimizers, max_iterations, kManyTolerance),
         middle_(more_, fit_mean, problem, minimizers, max_iterations, kNeighbourTolerance) {}
 
   // Where the searches with all points start; empty if the kernel does not count. `starts`: for other kernels than the
@@ -498,7 +498,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     const auto averager_at = [&](const VectorXd& neighbours_at) {
       return std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, neighbours_at),
                                         one.log_prior, fit_mean, own, many ? minimizers.of_all : minimizers.usual,
-                                        max_iterations, many ? tolerance_of_many(points) : kTolerance);
+                                        max_iterations, all ? kTolerance : tolerance_of_many(points));
     };
     averagers.push_back(averager_at(at));
     Averager& averager = *averagers.back();
@@ -506,9 +506,9 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
       if (is_first) averager.local_search(averager.fit().explore());
       averager.local_search(starts);
     } else if (!ends.empty()) {
-      const double reach = kHopeless * static_cast<double>(points) / static_cast<double>(kFewPoints);
-      const Index count = most_searches_of_all(points, own.fit.resumes);
-      averager.local_search(many ? likeliest(averager.fit(), ends, reach, count) : ends);
+      const double reach = kHopeless * std::max(1.0, static_cast<double>(points) / static_cast<double>(kFewPoints));
+      const Index count = many ? most_searches_of_all(points, own.fit.resumes) : kMostModes;
+      averager.local_search(likeliest(averager.fit(), ends, reach, count));
     }
     // (Far from where they were found, other points are neighbours.)
     const VectorXd found = averager.fit().best().parameters;

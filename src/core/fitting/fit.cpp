@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kFirstStep = 0.5;    // of the search, in logarithms
 constexpr double kLargestWeight = 0.01;  // largest factor of the likelihood in the minimised function
+constexpr double kBelowOne = 1e-4;    // distance of correlations with a prior from 1
 constexpr Index kFewest = 100;        // the least number of points of the exploration,
 constexpr Index kMost = 300;          // and the largest number; between them it is half of the points
 
@@ -205,40 +206,75 @@ std::vector<Fit::Candidate> Fit::candidates() {
   return out;
 }
 
+// One coordinate of a local search: from 0 to 1 between the bounds of a parameter, which is a logarithm. A correlation
+// with a prior has its logit instead, over which the prior's density is smooth. At 1 that density may be 0 or infinite,
+// and values that are not finite end a search.
+class Fit::Side {
+ public:
+  Side(const ParameterPrior& prior, double lower, double upper)
+      : is_logit_(prior.shape1 > 0.0), upper_(is_logit_ ? std::min(upper, -kBelowOne) : upper), from_(z_of(lower)),
+        width_(z_of(upper_) - from_) {}
+  double width() const { return width_; }
+  double at(double u) const { return (z_of(u) - from_) / width_; }
+  double parameter(double x) const {
+    const double z = from_ + x * width_;
+    return std::min(is_logit_ ? -std::log1p(std::exp(-z)) : z, upper_);
+  }
+  double slope(double by_parameter, double u) const {
+    return by_parameter * width_ * (is_logit_ ? -std::expm1(u) : 1.0);
+  }
+
+ private:
+  double z_of(double u) const {
+    if (!is_logit_) return u;
+    const double inside = std::min(u, -kBelowOne);
+    return inside - std::log(-std::expm1(inside));
+  }
+
+  bool is_logit_;
+  double upper_, from_, width_;
+};
+
 // The search runs over [0, 1]^d. The minimised function is scaled for a first step of moderate length. It is shifted so
 // that the tolerance does not depend on the data's units.
 VectorXd Fit::local_search(const VectorXd& from) {
-  const VectorXd start = clamped(from, lower_, upper_);
   const Index d = static_cast<Index>(free_.size());
-  VectorXd u(d), width(d), slope;
-  const double base = evaluate(start, &slope);
+  std::vector<Side> sides;
+  for (const Index p : free_) sides.emplace_back(problem_.priors[static_cast<std::size_t>(p)], lower_[p], upper_[p]);
+  VectorXd at = clamped(from, lower_, upper_), u(d), slope;
+  const auto move_to = [&](const VectorXd& x) {
+    for (Index c = 0; c < d; ++c) {
+      at[free_[static_cast<std::size_t>(c)]] = sides[static_cast<std::size_t>(c)].parameter(x[c]);
+    }
+  };
+  const auto slopes = [&] {
+    VectorXd out(d);
+    for (Index c = 0; c < d; ++c) {
+      const Index p = free_[static_cast<std::size_t>(c)];
+      out[c] = sides[static_cast<std::size_t>(c)].slope(slope[p], at[p]);
+    }
+    return out;
+  };
+  for (Index c = 0; c < d; ++c) {
+    u[c] = std::min(1.0, sides[static_cast<std::size_t>(c)].at(at[free_[static_cast<std::size_t>(c)]]));
+  }
+  const VectorXd start = at;
+  const double base = evaluate(at, &slope);
+  const VectorXd first = slopes();
   double steepest = 0.0;
   for (Index c = 0; c < d; ++c) {
-    const Index p = free_[static_cast<std::size_t>(c)];
-    width[c] = upper_[p] - lower_[p];
-    u[c] = (start[p] - lower_[p]) / width[c];
-    steepest = std::max(steepest, std::abs(slope[p]) * width[c] * width[c]);
+    steepest = std::max(steepest, std::abs(first[c]) * sides[static_cast<std::size_t>(c)].width());
   }
   if (!std::isfinite(base) || !(steepest > 0.0)) return start;
   const double weight = std::min(kLargestWeight, kFirstStep / steepest);
   Index calls = 0;
   const double before = best_.objective;
-  VectorXd at = start;
-  const auto move_to = [&](const VectorXd& x) {
-    for (Index c = 0; c < d; ++c) {
-      const Index p = free_[static_cast<std::size_t>(c)];
-      at[p] = std::min(lower_[p] + x[c] * width[c], upper_[p]);
-    }
-  };
   const Objective objective = [&](const VectorXd& x, VectorXd& gradient) {
     ++calls;
     move_to(x);
     // (With many points the first evaluation, at the start, is not repeated.)
     const double value = calls == 1 && tolerance_ > kTolerance ? base : evaluate(at, &slope);
-    gradient.resize(d);
-    for (Index c = 0; c < d; ++c) {
-      gradient[c] = -weight * slope[free_[static_cast<std::size_t>(c)]] * width[c];
-    }
+    gradient = -weight * slopes();
     return weight * (base - value);
   };
   minimizers_(tolerance_ * weight)(u, objective);
@@ -365,13 +401,13 @@ FitResult fit_many(const Kernel& kernel, const Measurements& measurements, bool 
 FitResult fit_few(const Kernel& kernel, const Measurements& measurements, bool fit_mean, const FitProblem& problem,
                   const Fit::Minimizers& minimizers, Index max_iterations) {
   MarginalLikelihood likelihood(kernel, measurements, fit_mean);
-  Fit fit(likelihood, problem, minimizers, max_iterations);
+  Fit fit(likelihood, problem, minimizers, max_iterations, problem.tolerance);
   const std::vector<Index> rows = some_rows(measurements.X.rows());
   if (static_cast<Index>(rows.size()) == measurements.X.rows()) {
     fit.explore();
   } else {
     MarginalLikelihood part(kernel, some_of(measurements, rows), fit_mean);
-    fit.finish(Fit(part, problem, minimizers, max_iterations).explore());
+    fit.finish(Fit(part, problem, minimizers, max_iterations, kManyTolerance).explore());
   }
   FitResult result = fit.best();
   result.evaluations = likelihood.evaluations();

@@ -37,6 +37,7 @@ struct FitProblem {
   bool single_variance;      // `scale` is one parameter, and no other is a variance
   Index starts;
   bool resumes = false;      // with many points: `start` is the maximum given most of them
+  double tolerance = kTolerance;  // with few points
 };
 
 struct FitResult {
@@ -80,6 +81,7 @@ class Fit {
   const FitResult& best() const { return best_; }
 
  private:
+  class Side;
   struct Candidate {
     VectorXd at;
     double objective;
