@@ -4,6 +4,7 @@
 #                               [experiments=60] [goals=one|all] [to_end=FALSE] [out=FILE]
 #   Rscript bench/experiments.R report=TRUE out=FILE       tables in Markdown
 #   Rscript bench/experiments.R curves=TRUE out=FILE       the best yield of the direct arylation by experiment
+#   Rscript bench/experiments.R article=TRUE out=FILE      stores what vignettes/articles/real-experiments.Rmd shows
 #
 # The tables are those of GPBANDITS_DATA/experiments (18 with a README of their sources). The candidates of a search
 # are the distinct settings of a table. An experiment's result is one of the rows with these settings, in an order that
@@ -18,7 +19,7 @@ library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/experiments.R")
 args <- arguments(tables = "all", settings = "default,random", seeds = "1:20", batch = "1", experiments = "60",
-                  goals = "one", to_end = "FALSE", out = "", report = "FALSE", curves = "FALSE")
+                  goals = "one", to_end = "FALSE", out = "", report = "FALSE", curves = "FALSE", article = "FALSE")
 
 descriptors <- function(name) {
   if (name != arylation) return(NULL)
@@ -145,10 +146,49 @@ curves <- function(rows) {
   show("50 chemists (stored)", stored_curves("direct_arylation_chemists.csv"))
 }
 
+# ---- the article -----------------------------------------------------------------------------------------------------
+
+store <- function(frame, name) {
+  file <- file.path("vignettes/articles", name)
+  writeLines(sprintf("# by bench/experiments.R article=TRUE; gpbandits %s", utils::packageVersion("gpbandits")), file)
+  suppressWarnings(utils::write.table(frame, file, sep = ",", row.names = FALSE, append = TRUE))
+}
+
+# Of the panel the mean and its standard error, by table and setting. Of direct arylation the mean of the best yield by
+# experiment, and the 10% and 90% quantiles, by series.
+store_for_article <- function(rows) {
+  panel <- rows[rows$table %in% c(half1, half2), ]
+  if (nrow(panel)) {
+    panel$capped <- pmin(panel$until_best, 60)
+    of <- function(f) stats::aggregate(capped ~ table + setting, panel, f)$capped
+    kept <- stats::aggregate(capped ~ table + setting, panel, mean)
+    kept <- data.frame(kept[1:2], experiments = round(kept$capped, 2),
+                       error = round(of(function(x) stats::sd(x) / sqrt(length(x))), 2), searches = of(length))
+    store(kept[order(match(kept$table, c(half1, half2)), kept$setting), ], "real-experiments.csv")
+  }
+  these <- rows[rows$table == arylation, ]
+  if (nrow(these) == 0) return(invisible())
+  ours <- lapply(split(these$curve, these$setting), function(text) t(vapply(strsplit(text, " "), as.numeric, numeric(50))))
+  stored <- lapply(c(EDBO = "direct_arylation_edbo.csv", chemists = "direct_arylation_chemists.csv"), function(file) {
+    yields <- as.matrix(utils::read.csv(file.path(folder, file))[-1])
+    t(apply(yields, 1, function(one) cummax(ifelse(is.na(one), 0, one))[1:50]))
+  })
+  series <- c(ours, stored)
+  curve <- lapply(names(series), function(name) {
+    best <- series[[name]]
+    data.frame(series = name, experiment = 1:50, mean = round(colMeans(best), 2),
+               low = apply(best, 2, stats::quantile, 0.1), high = apply(best, 2, stats::quantile, 0.9),
+               searches = nrow(best))
+  })
+  store(do.call(rbind, curve), "real-experiments-curves.csv")
+}
+
 if (args$report == "TRUE") {
   report(utils::read.csv(args$out))
 } else if (args$curves == "TRUE") {
   curves(utils::read.csv(args$out))
+} else if (args$article == "TRUE") {
+  store_for_article(utils::read.csv(args$out))
 } else {
   named <- switch(args$tables, all = c(half1, half2), half1 = half1, half2 = half2, words(args$tables))
   done <- searches_done(args$out, c("table", "setting", "seed", "batch", "goals"))
