@@ -29,6 +29,7 @@ bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
 
 # The queries as a data.frame, or the rows of the log that they have.
 ask_queries <- function(bandit, n, contexts, time) {
+  if (n > 1) grow_design(bandit, n, contexts)
   has_design <- !is.null(bandit$config$design) && unplayed_of_design(bandit, contexts) > 0
   if (has_design || n > 1 && is_refit_due(bandit, n)) {
     return(ask_in_turn(bandit, n, contexts, time))
@@ -94,6 +95,17 @@ ask_in_turn <- function(bandit, n, contexts, time) {
 unplayed_of_design <- function(bandit, contexts) {
   design <- bandit$config$design
   if (is.null(design) || !is.null(contexts$eligible)) 0 else max(0, point_total(design) - explored_queries(bandit))
+}
+
+# A default design of few points becomes as large as a first batch: points of a batch have no results to learn from.
+largest_grown_design <- 1000
+
+grow_design <- function(bandit, n, contexts) {
+  if (!isTRUE(bandit$config$design_grows) || table_size(bandit$queries) > 0) return(invisible())
+  n <- min(n, largest_grown_design)
+  if (n > unplayed_of_design(bandit, contexts) && is.null(contexts$eligible) && is.null(contexts$fixed)) {
+    bandit$config$design <- design_points(bandit$config$domain, n)
+  }
 }
 
 # Those that come before the policy is asked. `certain`: those that do not depend on what rewards say.

@@ -57,7 +57,7 @@ check_config <- function(config) {
     check_together(config)
     check_outputs(config$outputs, config)
     if (!is.null(config$failures)) check_failures(config$failures, config)
-    for (name in c("fresh", "noiseless")) if (!is.null(config[[name]])) check_flag(config[[name]], name)
+    for (name in c("fresh", "noiseless", "design_grows")) if (!is.null(config[[name]])) check_flag(config[[name]], name)
     check_outcomes_again(config)
     check_transfer_again(config)
     check_design(config$design)

@@ -25,8 +25,8 @@
 #'   [earlier-experiments].
 #' @param ... further arguments of [gp_bandit()].
 #' @param n_initial number of points of the initial design, an integer >= 0; each row of `data` replaces one. `NULL`:
-#'   3 in a space of arms, levels, integers or steps only, otherwise `max(4, 5 * inputs)`, or `2 * inputs` from 15
-#'   inputs on. With `transfer` 3, and more if earlier campaigns explain little.
+#'   3 in a space of arms, levels, integers or steps only, or as many as the first batch has, otherwise
+#'   `max(4, 5 * inputs)`, or `2 * inputs` from 15 inputs on. With `transfer` 3, and more if earlier campaigns explain little.
 #' @param initial_design points to be suggested first, in the form of `domain`'s inputs, instead of a drawn design.
 #'   `NULL`, the default: `n_initial` points are drawn.
 #' @param prior_optimum a prior over the location of the optimum: [prior_normal()], or a function that returns log
@@ -144,6 +144,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
                                known = if (is.null(contexts)) inputs_known(domain, known))
   }
   inside$config$design <- first
+  by_default <- all(vapply(list(n_initial, initial_design, prior, campaigns, contexts), is.null, NA))
+  if (by_default && !is.null(first) && is_discrete(domain)) inside$config$design_grows <- TRUE
   if (!is.null(campaigns)) inside$config$transfer$optional <- as.integer(max(0, count - certain))
   if (!is.null(journal)) start_journal(inside, journal, control$trust)
   if (!is.null(store)) start_store(inside, store)

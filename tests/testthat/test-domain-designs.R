@@ -102,3 +102,32 @@ test_that("a design of arms has every level as early as possible, and then the m
     expect_identical(arms[2], if (arms[1] == 4) 1L else 4L)
   }
 })
+
+test_that("a first batch larger than the default design is a design, also in copies, JSON and journals", {
+  table <- expand.grid(solvent = c("a", "b", "c", "d", "e", "f"), t = 1:5)
+  domain <- finite_domain(table, labels = FALSE)
+  file <- tempfile(fileext = ".journal")
+  set.seed(2)
+  b <- auto_bandit(domain, journal = file)
+  batch <- b$suggest(6)
+  expect_identical(length(unique(batch$solvent)), 6L)
+  expect_identical(b$history()$action, rep("explore", 6))
+  b$observe(batch$id, batch$t)
+  following <- b$suggest(2)
+  expect_identical(b$history()$action[7:8], c("policy", "policy"))
+  expect_identical(open_bandit(file)$history(), b$history())
+  expect_identical(from_json(as_json(b))$history(), b$history())
+  # Given numbers of points and points are left as they are, and later batches as well.
+  actions <- function(...) {
+    bandit <- auto_bandit(domain, ...)
+    bandit$suggest(6)
+    bandit$history()$action
+  }
+  expect_identical(sum(actions(n_initial = 3) == "explore"), 3L)
+  expect_identical(sum(actions(initial_design = table[c(1, 8, 15), ]) == "explore"), 3L)
+  expect_identical(sum(actions(data = cbind(table[1:2, ], reward = 1:2)) == "explore"), 1L)
+  b <- auto_bandit(domain)
+  b$suggest()
+  b$suggest(6)
+  expect_identical(sum(b$history()$action == "explore"), 3L)
+})
