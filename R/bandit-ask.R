@@ -1,6 +1,7 @@
 # `$suggest()`. Layer: bandit.
 
-bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
+bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, shared = NULL, ...) {
+  if (!is.null(shared)) return(suggest_shared(bandit, n, context, time, arms, fixed, shared, ...))
   if (needs_transaction(bandit)) return(suggest_in(bandit, n, context, time, arms, fixed, ...))
   if (...length()) check_dots_empty(...)
   if (!identical(n, 1)) n <- check_count(n, upper = 1e6)
@@ -25,6 +26,25 @@ bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
     asked <- asked_in_core(bandit, asked)
   }
   if (is.list(asked)) asked else query_frame(bandit, asked)
+}
+
+# Queries that have one value of some inputs: the first one chooses it.
+suggest_shared <- function(bandit, n, context, time, arms, fixed, shared, ...) {
+  config <- bandit$config
+  n <- check_count(n, upper = 1e6)
+  conditional <- config$domain$names[config$domain$conditional]
+  shared <- check_choices(shared, setdiff(fixable_inputs(config$domain), conditional), "shared")
+  check_not_scripted(bandit, function(title) stop_unused("shared", paste(title, "does not support fixed inputs")))
+  shared <- setdiff(shared, names(fixed))
+  contexts_for(bandit, context, n)
+  context <- if (!is.null(context)) context_matrix(config, context)
+  rows <- function(at) if (!is.null(context)) as_codes(context[if (nrow(context) > 1) at else 1, , drop = FALSE])
+  first <- bandit_suggest(bandit, 1, rows(1), time, arms, fixed, ...)
+  if (n == 1 || nrow(first) == 0) return(first)
+  fixed <- c(as.list(fixed), as.list(first[shared]))
+  # (In a store, a call of a worker returns that worker's open queries, too.)
+  if (!is.null(list(...)$worker)) return(bandit_suggest(bandit, n, rows(seq_len(n)), time, arms, fixed, ...))
+  rbind(first, bandit_suggest(bandit, n - 1, rows(-1), time, arms, fixed, ...))
 }
 
 # The queries as a data.frame, or the rows of the log that they have.

@@ -11,9 +11,9 @@ GPBandit <- setRefClass("GPBandit",
   fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", reasons = "ANY", handle = "ANY",
                 journal = "ANY", notes = "ANY"),
   methods = list(
-    suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL, ...) {
+    suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL, shared = NULL, ...) {
       "Chooses the next `n` points; returns one row per query."
-      bandit_suggest(own_fields(), n, context, time, arms, fixed, ...)
+      bandit_suggest(own_fields(), n, context, time, arms, fixed, shared, ...)
     },
     observe = function(id, reward, constraints = NULL, time = NULL, noise_var = NULL, ...) {
       "Records rewards of queries by their ids."

@@ -241,7 +241,8 @@ contexts_for <- function(bandit, context, count = NULL) {
         do.call(cbind, lapply(context_frame(config$context_space, codes), as.character))
       }
       wrong <- shown(given[which(is.na(row))[1], , drop = FALSE])
-      stop_argument("context", paste(if (is.numeric(wrong)) exact_words(unname(wrong[1, ])) else wrong[1, ], collapse = ", "),
+      words <- if (is.numeric(wrong)) exact_words(unname(wrong[1, ])) else wrong[1, ]
+      stop_argument("context", paste(words, collapse = ", "),
                     sprintf("one of the bandit's %d contexts (%s)", nrow(config$contexts),
                             rows_in_words(shown(config$contexts))))
     }

@@ -168,7 +168,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #' @section Suggest and observe (ask and tell):
 #' * `$suggest()` chooses the next `n` points. It returns a data.frame with one row per query: `id` (the round), `arm`
 #'   (finite domains, rows of products) and the inputs. `n > 1` is the same as `n` calls with nothing observed between
-#'   them. `arms` and `fixed` restrict the choice, see [bandit-queries].
+#'   them. `arms`, `fixed` and `shared` restrict the choice, see [bandit-queries].
 #' * `$observe()` records rewards of earlier queries by their `id`, in any order and at any time. One call takes
 #'   vectors, or a data.frame with columns `id` and `reward`. A different value later is an error.
 #' * `$observe(7, c(60, 62))`, or several rows with one `id`, records replicates of one query. They count as their mean
@@ -293,6 +293,9 @@ NULL
 #'   Errors: unknown inputs; values outside their bounds or levels; values with which no point satisfies `where`;
 #'   algorithms with a separate rule ([bpe()] and the like); on boxes, policies that keep intervals.
 #'
+#'   `$suggest(8, shared = "temperature")` is a batch with one temperature, as for an oven or a plate. The first query
+#'   chooses the value, and the others are in its slice. Inputs that do not always exist (`when`) cannot be shared.
+#'
 #'   A slice that depends on earlier observations (past rewards too, but not future noise) is a context. With
 #'   [policy_ucb()] the regret against the slice's best is at most twice width times sd in each round in which the
 #'   width's interval holds. This is an original result, not peer-reviewed. Under widths for a prior, the slice must
@@ -351,6 +354,7 @@ NULL
 #' b$history()[c("id", "arm", "status", "reason")]
 #' b <- gp_bandit(list(temp = c(20, 80), time = c(1, 5)), kernel_se(c(20, 1)), 0.01, policy_ucb())
 #' b$suggest(fixed = list(temp = 60))
+#' b$suggest(3, shared = "temp")
 #' @name bandit-queries
 NULL
 

@@ -423,7 +423,8 @@ search_rules <- function(domain) {
   expression_of <- function(param) if (!is.null(param$when)) str2lang(param$when)
   rules <- list(domain = domain, when = lapply(domain$params, expression_of),
                 where = if (is.character(domain$where)) lapply(domain$where, str2lang),
-                home = list2env(mget(condition_functions, envir = baseenv()), parent = emptyenv()), scale = 1)
+                home = list2env(c(mget(condition_functions, envir = baseenv()), list("[" = lookup)),
+                                parent = emptyenv()), scale = 1)
   rules$bounds <- unname(input_ranges(domain$box))
   rules$stepped <- has_steps(domain)
   named <- unlist(lapply(c(rules$when, rules$where), all.vars))

@@ -42,6 +42,7 @@ closed_expression <- function(expression, home, names, arg) {
   if (is.call(expression)) {
     called <- if (is.symbol(expression[[1]])) as.character(expression[[1]]) else "an anonymous function"
     if (called %in% c("&&", "||")) called <- substr(called, 1, 1)
+    if (called %in% c("[", "[[") && arg != "goal") return(closed_lookup(expression, home, names, arg))
     if (!called %in% condition_functions) {
       stop_argument(arg, sprintf("a condition that calls %s", called),
                     paste("a condition of arithmetic, comparisons, and", paste(condition_words, collapse = ", "),
@@ -66,11 +67,48 @@ values_as_call <- function(values) {
   if (length(values) == 1) values else as.call(c(as.name("c"), as.list(values)))
 }
 
+# `bp[solvent]`: a value for each level of an input, kept with the levels' names.
+closed_lookup <- function(expression, home, names, arg) {
+  words <- expression_text(expression, control = NULL)
+  wanted <- "one with a vector whose names are the levels of an input, such as ~ temp <= bp[solvent]"
+  input <- if (length(expression) == 3 && is.symbol(expression[[3]])) as.character(expression[[3]])
+  if (is.null(input) || !input %in% names) stop_argument(arg, paste("a condition with", words), wanted)
+  values <- expression[[2]]
+  # (In text that was closed before, the values are there.)
+  if (is.symbol(values)) values <- get0(as.character(values), envir = home, mode = "numeric")
+  else if (is_call_to(values, "c") && all(vapply(as.list(values)[-1], is.atomic, NA))) values <- eval(values, baseenv())
+  whole <- is_number(values) && length(values) %in% 1:1000 && !anyNA(values) && are_names(base::names(values))
+  if (!whole) stop_argument(arg, paste("a condition with", words), wanted)
+  call("[", as.call(c(as.name("c"), as.list(values))), as.name(input))
+}
+
+# By names: the levels may be numbers or factors.
+lookup <- function(values, levels) unname(values[as.character(levels)])
+
 check_condition <- function(text, params, arg) {
   expression <- str2lang(text)
+  check_lookups(expression, params, arg)
   check_comparisons(expression, params, arg)
   check_equalities(expression, params, arg)
 }
+
+# Every level must have a value.
+check_lookups <- function(expression, params, arg) {
+  if (!is.call(expression)) return(invisible())
+  if (is_call_to(expression, "[")) {
+    name <- as.character(expression[[3]])
+    lacking <- setdiff(levels_in_rules(params[[name]]), names(expression[[2]]))
+    if (is.null(levels_as_text(params[[name]])) || length(lacking)) {
+      stop_argument(arg, paste("a condition with", expression_text(expression, control = NULL)),
+                    if (length(lacking)) sprintf("a vector with a value for each level of %s: %s is missing", name,
+                                                 quoted(lacking))
+                    else sprintf("an input with levels instead of %s", name))
+    }
+  }
+  for (side in as.list(expression)[-1]) check_lookups(side, params, arg)
+}
+
+levels_in_rules <- function(param) if (is.null(param$levels)) levels_as_text(param) else level_words(param$levels)
 
 # Inputs must be compared with values that they can have: with a misspelt level a condition would never be true.
 check_comparisons <- function(expression, params, arg) {

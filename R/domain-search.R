@@ -100,6 +100,9 @@ NULL
 #'   arithmetic, comparisons, `&`, `|`, `!`, `%in%`, `ifelse()`, `pmin()`, `pmax()`, `abs()`, `sqrt()`, `exp()`,
 #'   `log()`, `round()` and similar functions. Variables may hold numbers and levels; their values are taken at once.
 #'   Factors are compared with their levels as text (ordered ones also by `<`), factors of numbers as numbers.
+#'   In `~ temp <= bp[solvent]`, `bp` is a vector of numbers whose names are the levels of the input `solvent`. It is kept
+#'   with the condition as data, so stores and the page need no `trust`. Slices and maps are blank where `where` does not
+#'   hold.
 #'
 #'   An input whose `when` is not true does not exist. It is `NA` in comparisons, which are then not true. A constraint
 #'   that is `NA` for this reason does not bind.

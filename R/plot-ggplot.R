@@ -9,6 +9,7 @@ ggplot_slices <- function(plot_data) {
   names <- unique(plot_data$data$input)
   parts <- lapply(names, function(name) {
     part <- plot_data$data[plot_data$data$input == name, ]
+    part$piece <- or_else(part$piece, rep(0, nrow(part)))
     part$counted <- !is.null(plot_data$levels[[name]])
     part$bars <- part$counted | nrow(part) == 1
     part$panel <- if (plot_data$log[[name]]) sprintf("log10(%s)", name) else name
@@ -27,8 +28,9 @@ ggplot_slices <- function(plot_data) {
   bars <- known[known$bars, ]
   ggplot2::ggplot(plot_data$data) + ggplot2::geom_blank(data = shown, mapping = aes_of(x = "value")) +
     ggplot2::geom_ribbon(data = with_known_band(curves), fill = mark$mean, alpha = 0.18,
-                         mapping = aes_of(x = "value", ymin = "lower", ymax = "upper")) +
-    ggplot2::geom_line(data = curves, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, linewidth = 0.8) +
+                         mapping = aes_of(x = "value", ymin = "lower", ymax = "upper", group = "piece")) +
+    ggplot2::geom_line(data = curves, mapping = aes_of(x = "value", y = "mean", group = "piece"), colour = mark$mean,
+                       linewidth = 0.8) +
     ggplot2::geom_vline(data = shown[!duplicated(shown$panel) & !is.na(shown$at), ],
                         mapping = aes_of(xintercept = "at"), colour = mark$next_choice, linetype = "dotted") +
     ggplot2::geom_linerange(data = with_known_band(bars), colour = mark$mean, linewidth = 0.6,

@@ -12,16 +12,29 @@ slices_plot_data <- function(bandit, context, through, inputs, width, resolution
     axis <- slice_axis(bandit$config, name, or_else(resolution, 101))
     points <- through[rep(1, length(axis)), domain$names, drop = FALSE]
     points[[name]] <- axis
-    balanced <- balanced_shares(domain, points, name)
+    balanced <- shown_points(domain, points, name)
     axis <- axis[balanced$fits]
     if (length(axis) == 0) return(NULL)
+    # (Between two pieces `where` does not hold.)
+    piece <- cumsum(c(0, diff(which(balanced$fits)) > 1))
     posterior <- model_state_along(bandit, balanced$points[balanced$fits, , drop = FALSE], context, width)
     counted <- !is.null(input_levels(domain, match(name, domain$names)))
-    at <- data.frame(input = name, value = if (counted) seq_along(axis) else axis, label = as.character(axis))
+    at <- data.frame(input = name, value = if (counted) which(balanced$fits) else axis, label = as.character(axis))
     if (of == "feasible") return(cbind(at, posterior["feasible"]))
-    data.frame(at, with_band(posterior, width)[c("mean", "sd", "lower", "upper")])
+    data.frame(at, with_band(posterior, width)[c("mean", "sd", "lower", "upper")], piece = piece)
   })
   do.call(rbind, parts)
+}
+
+# Points with balanced_shares(); those that violate `where` do not fit either.
+shown_points <- function(domain, points, kept) {
+  balanced <- balanced_shares(domain, points, kept)
+  if (!is.null(domain$where)) {
+    codes <- read_codes(domain, completed_points(domain, balanced$points)[domain$names], "x")
+    excess <- constraint_excess(search_rules(domain), codes)
+    balanced$fits <- balanced$fits & rowSums(excess > rounding_of_rules) == 0
+  }
+  balanced
 }
 
 # Comparisons over arms have no predictions for points between the arms.
@@ -51,7 +64,7 @@ dependence_plot_data <- function(bandit, context, inputs, width, resolution = NU
     points <- anywhere[rep(seq_len(others), length(axis)), , drop = FALSE]
     points[[name]] <- rep(axis, each = others)
     rownames(points) <- NULL
-    balanced <- balanced_shares(domain, points, name)
+    balanced <- shown_points(domain, points, name)
     rows <- fitting_rows(balanced$fits, others)
     axis <- axis[rows$blocks]
     points <- balanced$points[rows$at, , drop = FALSE]
@@ -87,15 +100,15 @@ state_of_objective <- function(model_state, config) {
   data.frame(mean = model_state[[own[1]]], sd = model_state[[own[2]]], feasible = model_state$feasible)
 }
 
-# The plot data of two inputs together: columns with their names, then mean and sd. These are `NA` if two mixture
-# components leave too small or too large a remainder for the others.
+# The plot data of two inputs together: columns with their names, then mean and sd. These are `NA` if `where` does not
+# hold, or if two mixture components leave too small or too large a remainder for the others.
 plane_plot_data <- function(bandit, context, through, pair, resolution = NULL) {
   domain <- bandit$config$domain
   axes <- lapply(pair, function(name) input_axis(domain, match(name, domain$names), or_else(resolution, 45)))
   grid <- expand.grid(stats::setNames(axes, pair), KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
   points <- through[rep(1, nrow(grid)), domain$names, drop = FALSE]
   points[pair] <- grid
-  balanced <- balanced_shares(domain, points, pair)
+  balanced <- shown_points(domain, points, pair)
   model_state <- data.frame(mean = rep(NA_real_, nrow(grid)), sd = NA_real_)
   there <- balanced$points[balanced$fits, , drop = FALSE]
   model_state[balanced$fits, ] <- model_state_along(bandit, there, context)[c("mean", "sd")]
@@ -136,9 +149,11 @@ draw_slice <- function(part, through, log, levels, label, ylim) {
   at <- if (is.null(levels)) through else match(as.character(through), part$label)
   if (length(at)) graphics::abline(v = at, col = mark$next_choice, lty = 3, lwd = 1.5)
   if (is.null(levels) && nrow(part) > 1) {
-    graphics::polygon(c(part$value, rev(part$value)), inside(c(part$lower, rev(part$upper))), col = mark$band,
-                      border = NA)
-    graphics::lines(part$value, inside(part$mean), col = mark$mean, lwd = 2)
+    for (one in split(part, or_else(part$piece, rep(0, nrow(part))))) {
+      graphics::polygon(c(one$value, rev(one$value)), inside(c(one$lower, rev(one$upper))), col = mark$band,
+                        border = NA)
+      graphics::lines(one$value, inside(one$mean), col = mark$mean, lwd = 2)
+    }
   } else {
     graphics::segments(part$value, inside(part$lower), part$value, inside(part$upper), col = mark$mean, lwd = 1.3)
     graphics::points(part$value, inside(part$mean), pch = 15, col = mark$mean)

@@ -59,11 +59,12 @@
 #' @section Contexts:
 #' `contexts` takes the short forms of `domain`: ranges, levels, `param_*()`, a list of these, a [search_space()]
 #' (without `when`, `where` and shares), or a data.frame of the contexts that can occur. Contexts are given as
-#' `$suggest(context = list(group = "new", age = 30))`, or as a data.frame with a row for each query. Levels without order
-#' have a kernel of levels ([kernel_categorical()]), so results of one group count for others as far as groups are alike.
+#' `$suggest(context = list(group = "new", age = 30))`, or as a data.frame with a row for each query. Levels without
+#' order have a kernel of levels ([kernel_categorical()]): results of one group count for others as far as they are
+#' alike.
 #'
-#' Numbers may lie outside their range. Lengthscales of contexts start at the ranges, else at those in `data`, else at 1.
-#' With names only, use units in which contexts differ by about 1.
+#' Numbers may lie outside their range. Lengthscales of contexts start at the ranges, else at those in `data`, else at
+#' 1. With names only, use units in which contexts differ by about 1.
 #' @section Before the first refit:
 #' Hyperparameters are estimated before a query (see [refit_every()]), and not before the initial design was suggested.
 #' Until then `$best()`, `$posterior()` and results based on them use a temporary fit, if there are enough rewards (5 by

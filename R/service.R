@@ -238,7 +238,7 @@ timed_reply <- function(service, code) {
 # ---- paths ---------------------------------------------------------------------------
 
 serve_suggest <- function(service, body) {
-  check_fields(body, c("n", "worker", "lease", "context", "arms", "fixed"))
+  check_fields(body, c("n", "worker", "lease", "context", "arms", "fixed", "shared"))
   message <- NULL
   config <- service$bandit$config
   context <- contexts_field(service, body[["context"]])
@@ -246,6 +246,7 @@ serve_suggest <- function(service, body) {
     service$bandit$suggest(whole_field(body, "n", if (is.null(dim(context))) 1 else nrow(context), 1, 1000),
                            context = context,
                            arms = arms_field(body, "arms"), fixed = values_field(body, "fixed"),
+                           shared = texts_field(body, "shared"),
                            worker = text_field(body, "worker"), lease = lease_field(body),
                            visitor = length(config$context_names) > 0),
     gpbandits_budget_spent = function(m) {

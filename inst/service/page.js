@@ -264,6 +264,9 @@
     const inputs = offers("/suggest", "fixed") ? state.model.inputs : [];
     el("fixed").hidden = inputs.length === 0;
     put(el("fixed"), inputs.map((input) => inputBox(input, "chosen by the algorithm")));
+    el("shared-part").hidden = inputs.length < 2;
+    el("shared").replaceChildren(make("option", { value: "" }, "none"),
+      ...inputs.map(({ name }) => make("option", { value: name }, name)));
   }
 
   // The value in a box of an input: undefined where it is wrong.
@@ -928,7 +931,14 @@
     const x = scale(slice.levels ? [0.5, slice.levels.length + 0.5] : slice.value, size.left, size.width - size.right,
       slice.log);
     const at = slice.value;
-    const line = (values) => values.map((v, k) => (k ? "L" : "M") + x(at[k]) + " " + y(v)).join("");
+    // (Between two pieces the constraints do not hold.)
+    const begins = (k) => k === 0 || slice.piece[k] !== slice.piece[k - 1];
+    const line = (values) => values.map((v, k) => (begins(k) ? "M" : "L") + x(at[k]) + " " + y(v)).join("");
+    const band = (piece) => {
+      const own = at.map((_, k) => k).filter((k) => slice.piece[k] === piece);
+      const side = (values, ks) => ks.map((k) => x(at[k]) + " " + y(values[k]));
+      return "M" + side(slice.upper, own).concat(side(slice.lower, own.reverse())).join("L") + "Z";
+    };
     const parts = frameOf(x, y, slice.input, compares() ? "probability of being preferred to the recommended point"
       : "predicted " + mainTitle(), slice.levels);
     if (slice.levels) {
@@ -936,8 +946,7 @@
         y2: y(slice.upper[k]) }),
         draw("circle", { class: "mark", cx: x(v), cy: y(slice.mean[k]), r: 5 })));
     } else {
-      const back = at.map((_, k) => at.length - 1 - k).map((k) => "L" + x(at[k]) + " " + y(slice.lower[k])).join("");
-      parts.push(draw("path", { class: "band", d: line(slice.upper) + back + "Z" }),
+      parts.push(draw("path", { class: "band", d: Array.from(new Set(slice.piece)).map(band).join("") }),
         draw("path", { class: "mean", d: line(slice.mean) }),
         draw("line", { class: "at", x1: x(slice.through), x2: x(slice.through), y1: size.top,
           y2: size.height - size.bottom }));
@@ -1113,6 +1122,7 @@
       const body = { n: count, lease: null };
       if (Object.keys(context).length) body.context = context;
       if (Object.keys(fixed).length) body.fixed = fixed;
+      if (el("shared").value && count > 1) body.shared = el("shared").value;
       const found = (await ask("suggest", body)).queries;
       await changed();
       say(found.length === 1 ? "Experiment " + found[0].id + " is open (" +

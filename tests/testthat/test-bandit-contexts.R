@@ -26,7 +26,8 @@ test_that("all short forms of a domain are contexts, and values come back as the
     expect_error(b$suggest(context = list(group = "b")), "age", class = "gpbandits_error")
   }
   # A visitor may be older than the range.
-  expect_equal(auto_bandit(list(x = c(0, 1)), contexts = group_space)$suggest(context = list(age = 90, group = "a"))$age, 90)
+  older <- auto_bandit(list(x = c(0, 1)), contexts = group_space)$suggest(context = list(age = 90, group = "a"))
+  expect_equal(older$age, 90)
   typed <- auto_bandit(1:3, contexts = list(dose = param_real(1, 100, log = TRUE), new = c(TRUE, FALSE),
                                             visits = param_integer(1, 5)))
   q <- typed$suggest(context = list(dose = 10, new = TRUE, visits = 2))
@@ -70,7 +71,8 @@ test_that("pictures, checks and summaries use the groups' names", {
   pdf(NULL)
   on.exit(dev.off())
   expect_no_error(plot(b))
-  expect_match(gpbandits:::bandit_plot_data(as.environment(b), b_of_30, NULL, "auto", NULL, FALSE, 20)$title, "group = b")
+  drawn <- gpbandits:::bandit_plot_data(as.environment(b), b_of_30, NULL, "auto", NULL, FALSE, 20)
+  expect_match(drawn$title, "group = b")
   expect_s3_class(check_model(b, by = "context"), "bandit_check")
   expect_no_error(summary(b))
   expect_equal(nrow(b$history(draws = 20)), 8)
@@ -125,7 +127,8 @@ test_that("the service takes groups in bodies and addresses", {
   expect_equal(field(gpbandits:::context_in_query(query, service$bandit$config)), data.frame(group = "b", age = 30))
   expect_equal(service$bandit$suggest(context = field(list(age = 30, group = "b")))$group, "b")
   expect_error(field(list(age = 30)), "group", class = "gpbandits_error")
-  expect_error(service$bandit$suggest(context = field(list(age = "old", group = "b"))), "age", class = "gpbandits_error")
+  expect_error(service$bandit$suggest(context = field(list(age = "old", group = "b"))), "age",
+               class = "gpbandits_error")
   described <- gpbandits:::contexts_described(as.environment(service$bandit)$config)
   expect_equal(described[[1]]$levels, I(c("a", "b", "c")))
 })
