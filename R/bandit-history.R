@@ -87,7 +87,8 @@ bandit_history <- function(bandit, ids = NULL) {
 kernel_inputs_of <- function(config, points, contexts) {
   if (is.null(points$inputs)) points <- arm_points(config$domain, points$arm)
   values <- contexts$values
-  if (is_tabulated_space(config) && length(config$context_names)) values <- config$contexts[contexts$row + 1L, , drop = FALSE]
+  listed <- is_tabulated_space(config) && length(config$context_names)
+  if (listed) values <- config$contexts[contexts$row + 1L, , drop = FALSE]
   kernel_points(config$domain, points, values)
 }
 

@@ -5,9 +5,9 @@
 #' With `goal = ~ price * buys` the search optimises a known function of what is measured and what is chosen (composite
 #' Bayesian optimisation).
 #'
-#' `goal` is an argument of [auto_bandit()], [maximize_bandit()], [minimize_bandit()] and [gp_bandit()]. Each outcome has
-#' its own Gaussian process. This uses more of each result than a model of the goal's value: a profit has the shape of the
-#' demand times the price, and a distance from a target has a corner that a Gaussian process cannot represent.
+#' `goal` is an argument of [auto_bandit()], [maximize_bandit()], [minimize_bandit()] and [gp_bandit()]. Each outcome
+#' has its own Gaussian process. This uses more of each result than a model of the goal's value. For example, a distance
+#' from a target has a corner that a Gaussian process cannot represent.
 #'
 #' Examples of goals are
 #' * `~ price * buys`, where `price` is an input and `buys` is measured;
@@ -17,15 +17,15 @@
 #' * `~ -((y1 - 0.3)^2 + (y2 - 0.7)^2 + (y3 - 0.9)^2)`: a curve that is to be matched.
 #'
 #' @section The formula:
-#' * It may use arithmetic, comparisons, `&`, `|`, `!`, `abs()`, `sqrt()`, `exp()`, `log()`, `log2()`, `log10()`, `sin()`,
-#'   `cos()`, `round()`, `floor()`, `ceiling()`, `pmin()`, `pmax()`, `xor()` and `ifelse()`. It is data, not code: journals,
-#'   stores, JSON and the web page need no `trust`.
+#' * It may use arithmetic, comparisons, `&`, `|`, `!`, `abs()`, `sqrt()`, `exp()`, `log()`, `log2()`, `log10()`,
+#'   `sin()`, `cos()`, `round()`, `floor()`, `ceiling()`, `pmin()`, `pmax()`, `xor()` and `ifelse()`. It is data, not
+#'   code: journals, stores, JSON and the web page need no `trust`.
 #' * Inputs and contexts are in their own units. Levels are compared: `ifelse(solvent == "DMF", 3, 0)`. Levels that are
 #'   numbers can be computed with. Inputs with a condition (`when`) cannot be used.
 #' * Without `outcomes`, every other name is an outcome. With `outcomes = list(buys = NULL, tox = at_most(2))` its names
 #'   are the outcomes, and further names are taken from the calling environment at once.
-#' * An element of `outcomes` is `NULL` (a number), [tracked()] with settings of its model, or a limit. `limits = ~ tox <= 2`
-#'   adds limits.
+#' * An element of `outcomes` is `NULL` (a number), [tracked()] with settings of its model, or a limit. `limits = ~ tox <=
+#'   2` adds limits.
 #' * `direction` refers to the goal.
 #' @section Results:
 #' Results are reported by the outcomes' names, as on the page [outcomes]. The goal is in its own units everywhere:
@@ -43,8 +43,8 @@
 #'
 #' On three problems of Astudillo and Frazier the goal found better points than a model of its value in all paired
 #' searches; regrets were smaller by factors of thousands (`bench/results/goals.md` in the sources).
-#' @section Errors: Only [policy_ei()] (with `incumbent = "mean"`) and [policy_uniform()] support a goal. An outcome in a
-#'   goal cannot be an objective or have one of the [rewards]. For yes or no, report 0 and 1, or the proportion of
+#' @section Errors: Only [policy_ei()] (with `incumbent = "mean"`) and [policy_uniform()] support a goal. An outcome in
+#'   a goal cannot be an objective or have one of the [rewards]. For yes or no, report 0 and 1, or the proportion of
 #'   successes with `size`.
 #' @section Guarantee: None.
 #' @references Astudillo and Frazier (2019), Bayesian optimization of composite functions, ICML
@@ -80,8 +80,8 @@ formula_operations <- c("+" = 2, "-" = 2, "*" = 2, "/" = 2, "^" = 2, "negate" = 
 
 goal_column <- "goal"
 
-allowed_goal <- paste("a one-sided formula of outcomes and inputs, such as ~ price * buys, with arithmetic, comparisons,",
-                      "abs, sqrt, exp, log, sin, cos, round, pmin, pmax and ifelse")
+allowed_goal <- paste("a one-sided formula of outcomes and inputs, such as ~ price * buys, with arithmetic,",
+                      "comparisons, abs, sqrt, exp, log, sin, cos, round, pmin, pmax and ifelse")
 
 # The goal in the settings and the outcomes of its formula. `inputs`: names that are no outcomes.
 goal_from_formula <- function(goal, outcomes, direction, inputs) {
@@ -125,13 +125,16 @@ check_goal_calls <- function(expression) {
 
 # Checks a goal from the settings, possibly from a file.
 check_goal <- function(goal, config) {
-  if (!is.list(goal) || !setequal(names(goal), c("text", "direction"))) stop_argument("goal", describe(goal), allowed_goal)
+  if (!is.list(goal) || !setequal(names(goal), c("text", "direction"))) {
+    stop_argument("goal", describe(goal), allowed_goal)
+  }
   check_choice(goal$direction, c("maximize", "minimize"), "direction")
   expression <- condition_parts(goal$text, "goal")$expression
   check_goal_calls(expression)
   closed_expression(expression, emptyenv(), c(outcome_names(config), config$domain$names, config$context_names), "goal")
   if (goal_column %in% c(outcome_names(config), config$domain$names, config$context_names)) {
-    stop_argument("goal", "a formula, with an outcome or input named \"goal\"", "other names: this is the formula's column")
+    stop_argument("goal", "a formula, with an outcome or input named \"goal\"",
+                  "other names: this is the formula's column")
   }
   goal_program(config, goal)
   goal
@@ -179,7 +182,8 @@ formula_steps <- function(expression, config) {
   if (by %in% c("pmin", "pmax") && length(sides) > 2) {
     return(of(Reduce(function(a, b) call(by, a, b), sides)))
   }
-  if (!by %in% names(formula_operations) || length(sides) != formula_operations[[by]] || any(nzchar(or_else(names(sides), "")))) {
+  known <- by %in% names(formula_operations) && length(sides) == formula_operations[[by]]
+  if (!known || any(nzchar(or_else(names(sides), "")))) {
     stop_argument("goal", sprintf("a formula with %s", expression_text(expression, NULL)), allowed_goal)
   }
   rbind(do.call(rbind, lapply(sides, of)), one_step(by))
@@ -272,8 +276,8 @@ goal_moments <- function(config, scaled, inputs) {
     if (is.null(map)) values else cpp_map_outputs(map, values, TRUE)
   })
   values <- vapply(drawn, as.double, numeric(count * goal_draws))
-  goal <- matrix(goal_values(config, matrix(values, count * goal_draws), inputs[rep(seq_len(count), goal_draws), , drop = FALSE]),
-                 count)
+  at <- rep(seq_len(count), goal_draws)
+  goal <- matrix(goal_values(config, matrix(values, length(at)), inputs[at, , drop = FALSE]), count)
   mean <- rowMeans(goal)
   data.frame(mean = mean, sd = sqrt(rowMeans((goal - mean)^2)))
 }

@@ -370,7 +370,10 @@ outcome_roles <- function(config) {
 
 has_limits <- function(config) any(vapply(outcome_roles(config), is_limited, NA))
 
-objectives <- function(config) if (!is.null(config$goal)) goal_column else names(Filter(function(role) trait(role, "objective"), outcome_roles(config)))
+objectives <- function(config) {
+  if (!is.null(config$goal)) goal_column
+  else names(Filter(function(role) trait(role, "objective"), outcome_roles(config)))
+}
 
 # The error probability of a width is divided among all bounded outcomes.
 shared_width <- function(width, config) {

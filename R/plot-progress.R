@@ -1,4 +1,4 @@
-# The progress of a search or a bandit: rewards in order, the best so far, and what is expected next. Layer: plots.
+# The progress of a search or a bandit: rewards, the best so far, and what is expected next. Layer: plots.
 
 # The range of the rewards without extreme failures, which would compress the rest of the plot.
 worthwhile_range <- function(reward, direction) {
@@ -80,8 +80,8 @@ expected_ahead <- function(bandit) {
 
 key_of_ahead <- function(ahead) {
   if (is.null(ahead)) return(NULL)
-  key_entry(sprintf("expected after %d more, %s sd", shown_experiments, plus_minus()), mark$next_choice, lty = 1,
-            pch = 17)
+  label <- sprintf("expected after %d more, %s sd", shown_experiments, plus_minus())
+  key_entry(label, mark$next_choice, lty = 1, pch = 17)
 }
 
 draw_ahead <- function(ahead) {

@@ -132,7 +132,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   count <- if (is.null(first)) max(0, count - rows) else 0
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, model, policy, control$pending, ...,
-                          failures = failures, contexts = contexts, outcomes = outcomes, rewards = rewards, goal = parts$goal,
+                          failures = failures, contexts = contexts, outcomes = outcomes, rewards = rewards,
+                          goal = parts$goal,
                           transfer = !is.null(transfer),
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)

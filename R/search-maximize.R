@@ -149,8 +149,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
-  asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, rewards = rewards, goal = parts$goal,
-                transfer = !is.null(transfer))
+  asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, rewards = rewards,
+                goal = parts$goal, transfer = !is.null(transfer))
   if (!is.null(fidelity)) asked[c("contexts", "context_sides")] <- list(cheaper, stats::setNames(1, cheaper))
   bandit <- do.call("scaled_bandit", c(asked, dots$bandit), quote = TRUE)
   if (is.null(outcomes)) name_reward(as.environment(bandit), reward)
@@ -159,17 +159,24 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
     start_transfer(as.environment(bandit), campaigns)
     if (is.null(first)) design <- transfer_design(as.environment(bandit), design, certain, prior, store)
   }
-  if (!is.null(fidelity)) {
-    rules <- mget(c("evaluations", "design", "stop_when", "time_limit"))
-    return(maximize_over_fidelities(objective, bandit, fidelity, rules, control))
+  given <- mget(c("domain", "design", "prior", "known", "evaluations", "race", "stop_when", "time_limit", "fidelity",
+                  "store", "journal", "workers"))
+  search_with(objective, bandit, given, control)
+}
+
+# `given`: the checked arguments of maximize_bandit().
+search_with <- function(objective, bandit, given, control) {
+  if (!is.null(given$fidelity)) {
+    rules <- given[c("evaluations", "design", "stop_when", "time_limit")]
+    return(maximize_over_fidelities(objective, bandit, given$fidelity, rules, control))
   }
-  if (!is.null(store)) {
-    given <- mget(c("domain", "design", "prior", "known", "evaluations", "race"))
-    return(search_in_store(objective, bandit, given, store, workers, control))
+  if (!is.null(given$store)) {
+    return(search_in_store(objective, bandit, given, given$store, given$workers, control))
   }
-  search <- open_search(bandit, known, design, journal, race, prior, control$trust)
-  list2env(c(mget(c("objective", "evaluations", "stop_when", "time_limit")), control[c("attempts", "verbose")]), search)
-  finished_search(search, workers, control)
+  search <- open_search(bandit, given$known, given$design, given$journal, given$race, given$prior, control$trust)
+  list2env(c(list(objective = objective), given[c("evaluations", "stop_when", "time_limit")],
+             control[c("attempts", "verbose")]), search)
+  finished_search(search, given$workers, control)
 }
 
 # Evaluates in a store until the search ends, and returns its result.

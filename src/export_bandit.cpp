@@ -99,8 +99,8 @@ ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* ha
     const auto goal = settings.part("goal");
     std::vector<OutcomeTransform> outputs;
     for (const OutcomeModelState& one : out.outcomes) outputs.push_back(one.outputs);
-    out.policy = make_goal_policy(*policy, {Formula(goal->numbers("op"), goal->numbers("value"), goal->count("variables")),
-                                            std::move(outputs)});
+    const Formula formula(goal->numbers("op"), goal->numbers("value"), goal->count("variables"));
+    out.policy = make_goal_policy(*policy, {formula, std::move(outputs)});
     return out;
   }
   const bool trades = std::count_if(roles.begin(), roles.end(), [](const Role& r) { return r.objective; }) > 1;

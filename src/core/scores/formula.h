@@ -13,8 +13,8 @@ class Formula {
  public:
   // The numbers of the operations are those of `formula_operations` in R.
   enum class Op {
-    constant, variable, add, subtract, multiply, divide, power, negate, abs, sqrt, exp, log, log2, log10, sin, cos, round,
-    floor, ceiling, smaller, larger, choose, equal, differs, less, at_most, more, at_least, both, either, no, modulo,
+    constant, variable, add, subtract, multiply, divide, power, negate, abs, sqrt, exp, log, log2, log10, sin, cos,
+    round, floor, ceiling, smaller, larger, choose, equal, differs, less, at_most, more, at_least, both, either, no, modulo,
     quotient, one_of_two
   };
   static constexpr Index kMostDeep = 64, kOperations = 34;
@@ -48,13 +48,13 @@ class Formula {
 
   double operator()(const double* variable) const {
     double stack[kMostDeep];
-    double* top = stack - 1;
+    Index size = 0;
     for (const Step& step : steps_) {
       const Index count = taken(step.op);
-      top -= count - 1;
-      *top = count == 0 ? leaf(step, variable) : of(step.op, top).value;
+      size += 1 - count;
+      stack[size - 1] = count == 0 ? leaf(step, variable) : of(step.op, stack + size - 1).value;
     }
-    return *top;
+    return stack[0];
   }
 
   // `gradient`: by each variable.
