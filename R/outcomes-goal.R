@@ -24,8 +24,8 @@
 #'   numbers can be computed with. Inputs with a condition (`when`) cannot be used.
 #' * Without `outcomes`, every other name is an outcome. With `outcomes = list(buys = NULL, tox = at_most(2))` its names
 #'   are the outcomes, and further names are taken from the calling environment at once.
-#' * An element of `outcomes` is `NULL` (a number), [tracked()] with settings of its model, or a limit. `limits = ~ tox <=
-#'   2` adds limits.
+#' * An element of `outcomes` is `NULL` (a number), [tracked()] with settings of its model, or a limit. `limits`
+#'   adds limits.
 #' * `direction` refers to the goal.
 #' @section Results:
 #' Results are reported by the outcomes' names, as on the page [outcomes]. The goal is in its own units everywhere:
@@ -189,28 +189,42 @@ formula_steps <- function(expression, config) {
   rbind(do.call(rbind, lapply(sides, of)), one_step(by))
 }
 
+# Where an input or context is: the domain that describes it (NULL: a plain number), and its variable; or NULL.
+place_of_input <- function(name, config) {
+  first <- outcome_count(config) - 1
+  j <- match(name, config$context_names)
+  if (!is.na(j)) {
+    number <- first + length(model_names(config$domain)) + j
+    return(list(domain = config$context_space, raw = one_step("variable", number)))
+  }
+  if (!name %in% config$domain$names) return(NULL)
+  list(domain = config$domain, raw = one_step("variable", first + match(name, model_names(config$domain))))
+}
+
+levels_of_place <- function(place, name) {
+  if (!is.null(place$domain)) input_levels(place$domain, match(name, place$domain$names))
+}
+
 # An outcome, or an input in the user's units.
 variable_steps <- function(name, config) {
   k <- match(name, outcome_names(config))
   if (!is.na(k)) return(one_step("variable", k - 1))
-  first <- outcome_count(config) - 1
-  j <- match(name, config$context_names)
-  if (!is.na(j)) return(one_step("variable", first + length(model_names(config$domain)) + j))
-  i <- match(name, config$domain$names)
-  if (i %in% config$domain$conditional) {
+  place <- place_of_input(name, config)
+  domain <- place$domain
+  i <- match(name, domain$names)
+  if (i %in% domain$conditional) {
     stop_argument("goal", sprintf("a formula with %s, an input that does not always exist", dQuote(name, FALSE)),
                   "inputs without `when`")
   }
-  raw <- one_step("variable", first + match(name, model_names(config$domain)))
-  if (is_log_coordinate(config$domain, i)) return(rbind(raw, one_step("exp")))
-  levels <- input_levels(config$domain, i)
-  if (is.null(levels) || is_logical_input(config$domain, name)) return(raw)
+  if (!is.null(domain) && is_log_coordinate(domain, i)) return(rbind(place$raw, one_step("exp")))
+  levels <- levels_of_place(place, name)
+  if (is.null(levels) || is_logical_input(domain, name)) return(place$raw)
   numbers <- suppressWarnings(as.double(levels))
   if (anyNA(numbers)) {
     stop_argument("goal", sprintf("a formula that computes with %s, an input with levels", dQuote(name, FALSE)),
                   sprintf("a comparison, such as ifelse(%s == \"%s\", 1, 0)", name, levels[1]))
   }
-  level_steps(raw, seq_along(levels), numbers)
+  level_steps(place$raw, seq_along(levels), numbers)
 }
 
 # The sum of values over the codes of an input.
@@ -223,25 +237,23 @@ level_steps <- function(raw, codes, values) {
 
 # A comparison of an input that has levels with some of them; NULL for other comparisons.
 compared_level_steps <- function(by, sides, config) {
-  is_level <- function(side) {
-    i <- if (is.symbol(side)) match(as.character(side), config$domain$names) else NA
-    !is.na(i) && !is.null(input_levels(config$domain, i))
+  levels_of <- function(side) {
+    if (is.symbol(side)) levels_of_place(place_of_input(as.character(side), config), as.character(side))
   }
-  at <- which(vapply(sides, is_level, NA))
+  at <- which(!vapply(lapply(sides, levels_of), is.null, NA))
   if (length(at) != 1 || by == "%in%" && at != 1) {
     if (by != "%in%") return(NULL)
     stop_argument("goal", expression_text(as.call(c(as.name(by), sides)), NULL), "%in% for an input with levels")
   }
   name <- as.character(sides[[at]])
   wanted <- as.character(eval(sides[[3 - at]], baseenv()))
-  levels <- as.character(input_levels(config$domain, match(name, config$domain$names)))
+  levels <- as.character(levels_of(sides[[at]]))
   if (!all(wanted %in% levels)) {
     stop_argument("goal", sprintf("a comparison of %s with %s", name, quoted(setdiff(wanted, levels))),
                   paste("one of its levels:", quoted(levels)))
   }
-  raw <- one_step("variable", outcome_count(config) - 1 + match(name, model_names(config$domain)))
-  code <- match(wanted, levels) - is_logical_input(config$domain, name)
-  steps <- level_steps(raw, code, rep(1, length(code)))
+  place <- place_of_input(name, config)
+  steps <- level_steps(place$raw, match(wanted, levels) - is_logical_input(place$domain, name), rep(1, length(wanted)))
   if (by == "!=") rbind(steps, one_step("!")) else steps
 }
 

@@ -47,6 +47,20 @@ test_that("levels and logical inputs are compared, and levels that are numbers c
   expect_error(auto_bandit(space, goal = ~ y * s), "levels", class = "gpbandits_argument_error")
 })
 
+test_that("contexts of a formula are in their own units, with levels too", {
+  plain <- gp_bandit(1:4, kernel_se(1), 0.1, policy_ei(), contexts = matrix(c(2, 7)), goal = ~ y * z1)
+  plain$add(arm = 2, context = 7, reward = data.frame(y = 3))
+  expect_identical(plain$history()$goal, 21)
+  expect_equal(plain$posterior(arm = 2, context = 7)$goal_mean, 7 * plain$posterior(arm = 2, context = 7)$y_mean)
+  typed <- auto_bandit(list(x = c(0, 1)), goal = ~ y * scale + ifelse(team == "b", 10, 0),
+                       contexts = list(team = c("a", "b"), scale = param_real(0.1, 10, log = TRUE)))
+  for (k in 1:4) {
+    q <- typed$suggest(context = list(team = c("a", "b")[1 + k %% 2], scale = k))
+    typed$observe(q$id, c(y = k))
+  }
+  expect_equal(typed$history()$goal, (1:4)^2 + c(10, 0, 10, 0))
+})
+
 test_that("a suggestion has the largest expected improvement of the goal in simulations", {
   b <- shop()
   at <- b$posterior()
