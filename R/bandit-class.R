@@ -67,6 +67,10 @@ GPBandit <- setRefClass("GPBandit",
       "Returns what the next `n` experiments are expected to add."
       bandit_expected_improvement(looked_at(own_fields()), n, at_least, context, ...)
     },
+    domain = function() {
+      "Returns the domain, such as a search space."
+      looked_at(own_fields())$config$domain
+    },
     levels = function(context = NULL, ...) {
       "Returns the labels of level-set estimation."
       bandit_levels(own_fields(), context, ...)

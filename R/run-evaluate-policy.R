@@ -2,12 +2,12 @@
 
 #' Off-policy evaluation: estimate a policy's reward from a log
 #'
-#' `evaluate_policy()` estimates the mean reward \eqn{v} of a bandit's policy from the logged choices of another policy.
+#' `evaluate_policy()` estimates the mean reward \eqn{v} of a policy from the logged choices of another policy.
 #'
 #' Use it to ask how well a new policy would have done, without evaluating it. The log comes from another policy, which
 #' must have chosen at random. Row \eqn{i} of the log has a context \eqn{x_i}, an arm \eqn{a_i}, a reward \eqn{r_i}, and
 #' the propensity \eqn{p_i}: the probability with which the logging policy chose this arm. Let
-#' \eqn{\pi(a\mid x)}{pi(a | x)} be the probability with which the bandit's policy chooses arm \eqn{a} in context
+#' \eqn{\pi(a\mid x)}{pi(a | x)} be the probability with which the new policy chooses arm \eqn{a} in context
 #' \eqn{x}. The importance weights are
 #'
 #' \deqn{w_i = \pi(a_i\mid x_i)/p_i.}{w_i = pi(a_i | x_i) / p_i.}
@@ -35,6 +35,9 @@
 #'   logged one, it observes the reward; otherwise the query is withdrawn. The estimate is the mean over the matches. If
 #'   the \eqn{p_i} differ, a match counts with probability \eqn{\min_j p_j/p_i}{min(p) / p_i}.
 #'
+#' `"ips"` and `"snips"` need only the probabilities of the new policy; `policy` may be a matrix or a function. The
+#' other methods need a bandit.
+#'
 #' In all methods except `"replay"`, \eqn{\pi} is the present policy of the bandit, without further observations. The
 #' probabilities of a randomised bandit are the proportions among `draws` choices. Neither the bandit nor R's random
 #' generator is changed.
@@ -58,7 +61,9 @@
 #' @param log a data.frame with columns for the contexts' inputs, `arm` (or the arms' inputs), `reward` and
 #'   `propensity`, such as `$history(draws = 200)`; or a randomised bandit, or its [run][run_bandit]. Rows without
 #'   reward, and points added by hand, are omitted.
-#' @param bandit a bandit over the log's arms and contexts.
+#' @param policy the new policy: a bandit over the log's arms and contexts; or a matrix of probabilities with a row for
+#'   each row of `log` and a column for each arm, in their order or with their names; or a function of the log's rows (a
+#'   data.frame) that returns such a matrix.
 #' @param method the estimator: `"ips"` (default), `"snips"`, `"dm"`, `"dr"` or `"replay"`.
 #' @param level the level of the interval, a number in (0, 1). Default 0.95.
 #' @param draws number of choices that are drawn from a randomised bandit in each context, and for the propensities of a
@@ -96,27 +101,30 @@
 #' b <- gp_ucb(x, kernel_se(0.3), 0.01)
 #' evaluate_policy(log, b, "replay")    # a learner from its beginning; the best arm has 0.995
 #' @export
-evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", "replay"), level = 0.95, draws = 200,
+evaluate_policy <- function(log, policy, method = c("ips", "snips", "dm", "dr", "replay"), level = 0.95, draws = 200,
                             range = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(evaluate_policy)))
-  check_bandit(bandit)
   method <- check_choice(method, c("ips", "snips", "dm", "dr", "replay"))
   level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
   draws <- check_count(draws, upper = 1e5)
-  config <- bandit$config
-  check_one_outcome(config, "Evaluation from a log")
-  refuse <- function(given) stop_argument("bandit", given, "a bandit over arms, made by gp_bandit() or a preset of it")
-  check_not_scripted(bandit, refuse)
-  if (!can_count(config$domain)) refuse(paste("a bandit on", describe_domain(config$domain)))
-  rows <- logged_choices(log, bandit, draws)
-  given <- !is.null(range)
-  range <- reward_range(range, rows$reward)
-  copy <- as.environment(bandit_copy(bandit))
-  found <- preserve_rng({
-    set.seed(1)
-    if (method == "replay") replayed_rewards(copy, rows, range)
-    else weighted_rewards(copy, rows, method, draws, range, given)
-  })
+  if (missing(policy)) stop_missing("policy", "a bandit over arms, a matrix of probabilities, or a function")
+  if (is.matrix(policy) || is.function(policy)) {
+    rows <- rows_under(log, policy, method, draws)
+    given <- !is.null(range)
+    range <- reward_range(range, rows$reward)
+    found <- weighted_rewards(NULL, rows, method, Inf, range, given)
+  } else {
+    check_evaluated(policy)
+    rows <- logged_choices(log, policy, draws)
+    given <- !is.null(range)
+    range <- reward_range(range, rows$reward)
+    copy <- as.environment(bandit_copy(policy))
+    found <- preserve_rng({
+      set.seed(1)
+      if (method == "replay") replayed_rewards(copy, rows, range)
+      else weighted_rewards(copy, rows, method, draws, range, given)
+    })
+  }
   interval <- if (method == "dm") model_interval(found, level, if (given) range)
               else bets_interval(found$bets, found$n, range, level)
   weights <- found$weights
@@ -128,6 +136,17 @@ evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", 
 }
 
 few_rewards <- 30
+
+check_evaluated <- function(policy) {
+  allowed <- "a bandit over arms, made by gp_bandit() or a preset of it, a matrix of probabilities, or a function"
+  refuse <- function(given) stop_argument("policy", given, allowed)
+  if (!is_bandit(policy)) refuse(describe(policy))
+  check_bandit(policy)
+  config <- policy$config
+  check_one_outcome(config, "Evaluation from a log")
+  check_not_scripted(policy, refuse)
+  if (!can_count(config$domain)) refuse(paste("a bandit on", describe_domain(config$domain)))
+}
 
 warn_of_few_rewards <- function(effective, n) {
   warn_small_sample(sprintf("This estimate rests on %.3g effective reward(s) of %d: ", effective, n),
@@ -225,13 +244,45 @@ logged_choices <- function(log, bandit, draws) {
        given = context, reward = as.double(log$reward), propensity = own_columns(log, given_names(config))$propensity)
 }
 
+# The same of a log and the probabilities of a policy, which are its part `shares`.
+rows_under <- function(log, policy, method, draws) {
+  if (!method %in% c("ips", "snips")) {
+    stop_argument("method", dQuote(method, FALSE), "\"ips\" or \"snips\" for a matrix or a function",
+                  try = "a bandit as `policy`, whose kernel predicts rewards")
+  }
+  found <- checked_log(log, NULL, draws)
+  used <- attr(found, "rows")
+  shares <- policy
+  if (is.function(policy)) {
+    shares <- policy(found)
+    used <- seq_len(nrow(found))
+  } else if (nrow(policy) != length(attr(found, "all"))) {
+    stop_argument("policy", sprintf("one of %d rows", nrow(policy)),
+                  sprintf("a matrix with a row for each of the %d rows of `log`", length(attr(found, "all"))))
+  }
+  whole <- is.matrix(shares) && is_number(shares) && nrow(shares) >= max(used) && !anyNA(shares) && all(shares >= 0) &&
+    all(abs(rowSums(shares) - 1) < 1e-6)
+  allowed <- "a matrix of probabilities, a row for each row of the log, whose rows have the sum 1"
+  if (!whole && is.function(policy)) stop_returned("policy", shares, allowed)
+  if (!whole) stop_argument("policy", describe(shares), allowed)
+  arm <- if (is.numeric(found$arm)) found$arm else match(as.character(found$arm), colnames(shares))
+  if (!all(arm %in% seq_len(ncol(shares)))) {
+    stop_argument("policy", paste("one without a column for arm", found$arm[!arm %in% seq_len(ncol(shares))][1]),
+                  "a matrix with a column for each arm, in their order or with their names")
+  }
+  list(arm = arm - 1L, reward = as.double(found$reward), propensity = found$propensity,
+       shares = unname(shares)[used, , drop = FALSE])
+}
+
+# `config` NULL: of a log with arms only. Attributes: `rows`, those that are used, of `all`.
 checked_log <- function(log, config, draws) {
   if (inherits(log, "bandit_run")) log <- check_class(log, "bandit_run")$bandit
   if (is_bandit(log)) log <- log$history(draws = draws)
   if (!is.data.frame(log)) stop_argument("log", describe(log), "a data.frame, a randomised bandit or a run of one")
   check_data_frame(log)
-  given <- given_names(config)
-  wanted <- c(if ("arm" %in% names(log)) "arm" else config$domain$names, config$context_names, "reward",
+  given <- if (!is.null(config)) given_names(config)
+  wanted <- c(if ("arm" %in% names(log) || is.null(config)) "arm" else config$domain$names, config$context_names,
+              "reward",
               beside("propensity", given))
   if (!all(wanted %in% names(log))) {
     stop_argument("log", paste("one without", paste0("`", setdiff(wanted, names(log)), "`", collapse = ", ")),
@@ -240,7 +291,9 @@ checked_log <- function(log, config, draws) {
   }
   action <- own_columns(log, given)[["action"]]
   by_hand <- if (!is.null(action)) action %in% "given" else FALSE
-  log <- log[!is.na(log$reward) & !by_hand, , drop = FALSE]
+  all <- seq_len(nrow(log))
+  used <- which(!is.na(log$reward) & !by_hand)
+  log <- log[used, , drop = FALSE]
   if (nrow(log) < 2) {
     stop_data(sprintf("This log has %d observed reward(s); an estimate needs at least two.", nrow(log)),
               argument = "log")
@@ -250,7 +303,7 @@ checked_log <- function(log, config, draws) {
     stop_data("This log has a propensity that is NA or outside (0, 1]. Each row needs the probability of its ",
               "choice: `$history(draws = 200)` of a randomised bandit has it.", argument = "log")
   }
-  log
+  structure(log, rows = used, all = all)
 }
 
 # ---- fixed policies -----------------------------------------------------------
@@ -258,10 +311,11 @@ checked_log <- function(log, config, draws) {
 # The estimate, its standard error, the weights, and the bets of its interval. The interval does not depend on the
 # method of estimation, because it is for the same value. `given`: has the user specified the range?
 weighted_rewards <- function(bandit, rows, method, draws, range, given) {
-  group <- if (is.null(rows$given)) rep(1L, length(rows$arm)) else row_numbers(rows$given)
+  group <- if (!is.null(rows$shares)) seq_along(rows$arm)
+           else if (is.null(rows$given)) rep(1L, length(rows$arm)) else row_numbers(rows$given)
   first <- match(seq_len(max(group)), group)
-  policy <- chosen_shares(bandit, subset_contexts(rows$contexts, first), draws)
-  if (!is_randomised(bandit$config)) draws <- 1
+  policy <- or_else(rows$shares, chosen_shares(bandit, subset_contexts(rows$contexts, first), draws))
+  if (is.null(rows$shares) && !is_randomised(bandit$config)) draws <- 1
   weights <- policy[cbind(group, rows$arm + 1L)] / rows$propensity
   largest <- max(apply(policy, 1, max)[group] / rows$propensity)
   found <- switch(method,

@@ -49,7 +49,20 @@
 #'   **Use a proxy on a network.** The service has no encryption and answers one request at a time. R also keeps the
 #'   name of every header that it receives, so a client that invents names fills the memory; a proxy passes on only
 #'   the known ones. `system.file("examples", "nginx.conf", package = "gpbandits")` is a tested configuration of nginx
-#'   with TLS and limits for each client.
+#'   with TLS and limits for each client. The same folder has a script (`serve.R`), a `Dockerfile` and a systemd unit
+#'   (`gpbandits.service`) that run the service.
+#'
+#' @section If the service does not answer: A client that decides for visitors needs a default decision. Choose it
+#'   before the campaign: a fixed arm, or an arm drawn with known probabilities.
+#'
+#'   * Wait for `/suggest` only as long as a visitor can wait. The request may have been carried out, though its answer
+#'     was lost: the same `worker` and context get that query again, and a query that was not used is reported with
+#'     `/withdraw`.
+#'   * Use the default decision. Log its propensity: 1 for a fixed arm, otherwise the probability with which the arm was
+#'     drawn. It is not the propensity in `/history`, which is that of the bandit's choice.
+#'   * Report the result later with `/add` and the context. The bandit learns from it. The history states action
+#'     `"given"`, without a propensity. [evaluate_policy()] therefore omits it; to include such rows, join your own
+#'     log with the history, with your propensities.
 #'
 #' @param store a [bandit_store()] in which a bandit has been begun.
 #' @param port a port number, an integer; 0 selects a free port.

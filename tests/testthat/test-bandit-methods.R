@@ -247,3 +247,16 @@ test_that("rows returned by a bandit can be used as points, with their arms and 
   }
   expect_error(context$posterior(data.frame(v = 1, z = 1)), "`x`", class = "gpbandits_error")
 })
+
+test_that("$domain() gives the space back, which makes the same bandit", {
+  spaces <- list(box_domain(c(a = 0), c(a = 1)), finite_domain(data.frame(x = 1:3, kind = c("u", "v", "w"))),
+                 search_space(a = param_real(1, 9, log = TRUE), k = c("u", "v"), where = ~ a > 2))
+  for (space in spaces) {
+    set.seed(1)
+    bandit <- auto_bandit(space)
+    expect_identical(bandit$domain()$names, space$names)
+    first <- bandit$suggest(3)
+    set.seed(1)
+    expect_identical(auto_bandit(bandit$domain())$suggest(3), first)
+  }
+})

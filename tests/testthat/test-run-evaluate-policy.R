@@ -283,7 +283,7 @@ test_that("incomplete logs are errors", {
   expect_error(evaluate_policy(log, b, "guess"), "`method`", class = "gpbandits_error")
   expect_error(evaluate_policy(log, b, level = 1), "`level`", class = "gpbandits_error")
   box <- gp_ucb(box_domain(0, 1), kernel_se(0.3), 0.04, width = width_constant(2))
-  expect_error(evaluate_policy(log, box), "`bandit`", class = "gpbandits_error")
+  expect_error(evaluate_policy(log, box), "`policy`", class = "gpbandits_error")
 })
 
 test_that("a given range of the rewards bounds the direct method, too", {
@@ -359,4 +359,34 @@ test_that("propensities and values have the standard error of their draws, and a
     expect_equal(error[1] / error[2], 10, tolerance = 0.3, info = method)
   }
   expect_identical(quietly(log, ucb, "replay")$se_draws, NA_real_)
+})
+
+test_that("a policy may be a matrix of probabilities or a function: the estimates of a bandit with these probabilities", {
+  set.seed(8)
+  x <- seq(0, 1, length.out = 4)
+  problem <- bandit_problem(x, c(0.1, 0.4, 0.9, 0.3), noise = 0.1)
+  log <- run_bandit(gp_bandit(x, kernel_se(0.3), 0.01, policy_uniform()), problem, 300)$bandit$history()
+  always <- gp_bandit(x, kernel_se(0.3), 0.01, policy_mean(), mean = c(0, 0, 1, 0))
+  third <- matrix(rep(c(0, 0, 1, 0), each = 300), 300)
+  for (method in c("ips", "snips")) {
+    wanted <- evaluate_policy(log, always, method)
+    expect_equal(evaluate_policy(log, third, method), wanted)
+    expect_equal(evaluate_policy(log, function(rows) third[seq_len(nrow(rows)), ], method), wanted)
+  }
+  expect_identical(wanted$se_draws, 0)
+  # Probabilities that depend on the row, for arms with names. Rows without reward are left out on both sides.
+  shares <- matrix(stats::rexp(1200), 300, dimnames = list(NULL, letters[4:1]))
+  shares <- shares / rowSums(shares)
+  named <- transform(log, arm = letters[1:4][arm])
+  named$reward[5] <- NA
+  weight <- shares[cbind(1:300, match(named$arm, letters[4:1]))] / 0.25
+  expect_equal(evaluate_policy(named, shares)$estimate, mean((weight * named$reward)[-5]))
+  expect_equal(evaluate_policy(named, shares, "snips")$estimate, sum((weight * named$reward)[-5]) / sum(weight[-5]))
+  wrong <- function(...) expect_error(evaluate_policy(named, ...), class = "gpbandits_argument_error")
+  expect_match(conditionMessage(wrong(shares, "dr")), "a bandit as `policy`")
+  expect_match(conditionMessage(wrong(shares[-1, ])), "299 rows")
+  expect_match(conditionMessage(wrong(2 * shares)), "sum 1")
+  expect_match(conditionMessage(wrong(unname(shares))), "arm")
+  expect_match(conditionMessage(wrong("greedy")), "a matrix of probabilities")
+  expect_error(evaluate_policy(named, function(rows) 1), "must return", class = "gpbandits_evaluation_error")
 })

@@ -851,3 +851,88 @@ test_that("neither cells nor headings of a CSV file are formulas of a spreadshee
   lines <- strsplit(gpbandits:::csv_text(frame), "\r\n", fixed = TRUE)[[1]]
   expect_identical(lines, c("\"'=cmd()\"", "\"'=1+1\"", "\"'@x\"", "\"plain\"", "\"-5\""))
 })
+
+test_that("the script of the package serves a store, as its container and its systemd unit run it", {
+  place <- function(name) system.file("examples", name, package = "gpbandits")
+  ini <- grep("^[^#;]", readLines(place("gpbandits.service")), value = TRUE)
+  unit <- split(sub("^[^=]*=", "", ini), sub("=.*", "", ini))
+  expect_identical(grep("^\\[", ini, value = TRUE), c("[Unit]", "[Service]", "[Install]"))
+  for (name in c("DynamicUser", "NoNewPrivileges", "ProtectHome", "PrivateTmp")) expect_identical(unit[[name]], "yes")
+  expect_identical(unit$ProtectSystem, "strict")
+  expect_identical(unit$Restart, "on-failure")
+  docker <- grep("^[^#]", readLines(place("Dockerfile")), value = TRUE)
+  command <- function(word) sub(paste0("^", word, " "), "", grep(paste0("^", word, " "), docker, value = TRUE))
+  started <- jsonlite::fromJSON(command("CMD"))
+  expect_identical(command("USER"), "gpbandits")
+  expect_identical(match("USER gpbandits", docker) < grep("^CMD", docker), TRUE)
+  expect_match(command("HEALTHCHECK"), "http://127.0.0.1:8080/health", fixed = TRUE)
+  expect_identical(command("EXPOSE"), "8080")
+  # Both run the script, and set only what it reads. What holds data is kept.
+  expect_identical(sub("^/usr/bin/", "", unit$ExecStart), paste(started, collapse = " "))
+  expect_true(paste("COPY serve.R", started[3]) %in% docker)
+  read <- unique(unlist(regmatches(readLines(place("serve.R")), gregexpr("GPBANDITS_[A-Z_]+", readLines(place("serve.R"))))))
+  set <- unlist(strsplit(c(unit$Environment, command("ENV")), " "))
+  expect_true(all(sub("=.*", "", set) %in% read))
+  kept <- sub("^GPBANDITS_STORE=", "", grep("^GPBANDITS_STORE=", set, value = TRUE))
+  expect_identical(unique(dirname(kept)), command("VOLUME"))
+  expect_identical(file.path("/var/lib", unit$StateDirectory), command("VOLUME"))
+
+  skip_on_cran()
+  skip_without_service()
+  skip_on_os("windows")
+  store <- sqlite_location()
+  let_go(store_makers$ucb(store = store_at(store)))
+  secret <- tempfile()
+  writeLines(strrep("t", 20), secret)
+  port <- httpuv::randomPort()
+  file <- tempfile(fileext = ".R")
+  writeLines(c(sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")),
+               "cat(Sys.getpid(), file = Sys.getenv(\"PID\"))", readLines(place("serve.R"))), file)
+  pid <- tempfile()
+  on.exit(if (file.exists(pid)) tools::pskill(scan(pid, quiet = TRUE), tools::SIGKILL))
+  settings <- c(GPBANDITS_STORE = store$file, GPBANDITS_NAME = "b", GPBANDITS_TOKEN_FILE = secret,
+                GPBANDITS_PORT = port, PID = pid)
+  system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(file)), env = paste0(names(settings), "=", shQuote(settings)),
+          wait = FALSE, stdout = FALSE, stderr = FALSE)
+  for (k in 1:200) {
+    answer <- tryCatch(suppressWarnings(raw_answer(port, http_text("GET", "/history", paste("Authorization: Bearer", strrep("t", 20))))),
+                       error = function(e) "")
+    if (nzchar(answer)) break
+    Sys.sleep(0.1)
+  }
+  expect_identical(raw_status(answer), 200L)
+  expect_match(answer, "\"total\":0", fixed = TRUE)
+})
+
+test_that("an export with decimal commas is what a spreadsheet of that locale reads, and the schema lists it", {
+  skip_without_service()
+  store <- store_at(sqlite_location(), seed = 1)
+  bandit <- auto_bandit(list(x = c(0, 1)), store = store)
+  bandit$observe(bandit$suggest(2)$id, c(1.5, -0.25), note = c("warm; \"wet\"", "=1+1"))
+  service <- list(bandit = bandit, store = store)
+  answer <- gpbandits:::serve_export(service, list(format = "csv2"))
+  expect_identical(answer$headers[["Content-Type"]], "text/csv; charset=utf-8")
+  file <- tempfile()
+  writeLines(answer$body, file, sep = "")
+  read <- utils::read.csv2(file)
+  expect_equal(read$reward, c(1.5, -0.25))
+  expect_equal(read$x, bandit$history()$x)
+  expect_identical(read$note, c("warm; \"wet\"", "'=1+1"))
+  expect_error(gpbandits:::serve_export(service, list(format = "csv3")), "csv2", class = "gpbandits_argument_error")
+  schema <- jsonlite::fromJSON(jsonlite::toJSON(gpbandits:::service_schema(), auto_unbox = TRUE, null = "null"), simplifyVector = FALSE)
+  format <- schema$paths[["/export"]]$get$parameters[[1]]
+  expect_identical(unlist(format$schema$enum), c("csv", "csv2", "json"))
+  # Every field that a request takes is in the schema, and no other.
+  fields <- function(path) names(schema$paths[[path]]$post$requestBody$content[["application/json"]]$schema$properties)
+  expect_true(all(c("size", "sd", "noise_var", "note") %in% fields("/observe")))
+  expect_true(all(c("size", "sd", "noise_var", "note") %in% fields("/amend")))
+  expect_true(all(c("size", "sd", "noise_var", "note") %in% fields("/add")))
+  for (path in c("/observe", "/amend", "/add", "/suggest", "/fail", "/withdraw", "/heartbeat")) {
+    for (name in fields(path)) {
+      body <- stats::setNames(list(NULL, 1), c(name, "unknown field"))
+      door <- gpbandits:::service_doors()[[path]]
+      said <- tryCatch(door$answer(service, body), error = conditionMessage)
+      expect_match(said, "Unknown argument `unknown field`", fixed = TRUE, info = paste(path, name))
+    }
+  }
+})
