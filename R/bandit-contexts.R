@@ -111,6 +111,13 @@ contexts_again <- function(contexts) {
   c(table_of_contexts(table), list(space = space))
 }
 
+context_words <- function(config) {
+  space <- config$context_space
+  numbers <- vapply(space$params, function(param) is.null(levels_as_text(param)), NA)
+  paste(ifelse(numbers, space$names, sprintf("%s (%s)", space$names, vapply(space$params, level_summary, ""))),
+        collapse = ", ")
+}
+
 # ---- values -----------------------------------------------------------------------
 
 # The types of a bandit's contexts as a list by name; empty if they are plain numbers.

@@ -17,6 +17,7 @@ bandit_story <- function(bandit) {
     if (has_posterior(bandit)) {
       describe_prior(config)
     },
+    if (!is.null(config$context_space)) sprintf("  contexts   %s", context_words(config)),
     if (!is.null(config$outcomes)) sprintf("  outcomes   %s", describe_outcomes(config)),
     sprintf("  rounds     %d (%d pending%s%s)%s", facts$rounds, pending,
             if (any(status == "partial")) sprintf(", %d partly known", sum(status == "partial")) else "",

@@ -1,7 +1,23 @@
 # Recording of responses that are not Gaussian. Layer: bandit.
 
 # Reward and size of queries with responses that are not Gaussian, checked.
+# Successes and counts of several readings: their sums, and the sums of their sizes.
+replicates_as_sums <- function(config, reward, size, groups) {
+  rewards <- config$rewards
+  if (!trait(rewards, "adds")) {
+    stop_argument("id", sprintf("%d rewards of one query", length(groups)),
+                  sprintf("one reward for each query, if rewards are %s", trait(rewards, "title")),
+                  try = "`$add()` of the same point for another reward")
+  }
+  size <- check_sizes(size, length(groups))
+  reward <- trait(rewards, "outcome")(reward, size)
+  list(reward = as.vector(rowsum(reward, groups)), size = as.vector(rowsum(size, groups)))
+}
+
 check_reported_outcomes <- function(bandit, reward, size, count) {
+  if (count == 1 && length(reward) > 1 && trait(bandit$config$rewards, "adds")) {
+    return(replicates_as_sums(bandit$config, reward, size, rep(1, length(reward))))
+  }
   size <- check_sizes(size, count)
   list(reward = trait(bandit$config$rewards, "outcome")(reward, size), size = size)
 }

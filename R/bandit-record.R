@@ -94,6 +94,7 @@ with_replicates <- function(bandit, frame) {
   several <- of_form(config, "several")
   values <- if (several) outcome_names(config) else "reward"
   values <- values[vapply(values, function(name) is_number(frame[[name]]), NA)]
+  if (!of_form(config, "gaussian")) values <- c("reward", "size")
   for (name in setdiff(names(frame), c("id", values))) {
     other <- which(!(frame[[name]] == frame[[name]][first][groups]) %in% c(TRUE, NA))
     if (length(other)) {
@@ -102,6 +103,11 @@ with_replicates <- function(bandit, frame) {
     }
   }
   out <- frame[first, , drop = FALSE]
+  if (!of_form(config, "gaussian")) {
+    sums <- replicates_as_sums(config, frame$reward, frame$size, groups)
+    out[c("reward", "size")] <- sums
+    return(out)
+  }
   for (name in values) {
     each <- lapply(unname(split(frame[[name]], groups)), function(x) x[!is.na(x)])
     count <- lengths(each)

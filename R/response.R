@@ -46,7 +46,8 @@
 #'   * Widths except [width_constant()], [width_function()] and [width_glm()].
 #'   * [run_bandit()], whose noise is added to \eqn{f}.
 #'
-#'   A query has one reward. More trials are `size`; for another measurement of a point, `$add()` the point again. With
+#'   More trials are `size`. Several results of one query (`$observe(7, c(1, 0, 1))`, or rows with one id) are added up,
+#'   for successes and counts. For another reward of a point, `$add()` the point again. With
 #'   [pending_hallucinate()] a pending query has the weight that is expected of a reward of size 1, and the mean stays.
 #' @section Guarantee: Published are Laplace's approximation, its evidence and gradient (Rasmussen and Williams), and
 #'   the bound of the evidence and its fixed point (Opper and Archambeau 2009). None of these bounds the distance from
@@ -191,12 +192,13 @@ rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "mini
 #   `concave`     is the log likelihood concave? If so, a low rank has a certificate.
 #   `parameters`  parameters that refits also fit: NULL, or a list of `names` of settings, `ranges(rewards, first)`
 #               (rows of extra_range()), and `set(rewards, values)`.
+#   `adds`        is the sum of two rewards of a point a reward, of the sum of their sizes?
 #   `refits`      can hyperparameters be refitted? `refits_mean`: can the prior mean be refitted with them?
 rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, latent = NULL,
                        expected = "a number", sampling = NULL, support = NULL, outcome = NULL,
                        form = function(rewards) if (is.null(trait(rewards, "likelihood"))) "reward" else "response",
                        has_norm_bound = FALSE, concave = TRUE, parameters = NULL,
-                       refits = TRUE, refits_mean = FALSE)
+                       refits = TRUE, refits_mean = FALSE, adds = FALSE)
 
 rewards_entries <- list(
   clip = list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
@@ -217,7 +219,7 @@ rewards_entries <- list(
                   expected = "a probability of success, in (0, 1)",
                   sampling = function(rewards) sampling_of_successes, support = function(rewards) function(f) 0:1,
                   outcome = function(rewards) check_successes,
-                  has_norm_bound = TRUE, refits_mean = TRUE)
+                  has_norm_bound = TRUE, refits_mean = TRUE, adds = TRUE)
   ),
   counts = list(
     settings = alist(direction = check_direction(direction), approximation = check_approximation(approximation)),
@@ -229,8 +231,7 @@ rewards_entries <- list(
                   sampling = function(rewards) sampling_of_counts,
                   support = function(rewards) function(f) 0:stats::qpois(1e-9, min(exp(f), 1e5), lower.tail = FALSE),
                   outcome = function(rewards) check_event_counts,
-                  has_norm_bound = TRUE,
-                  refits_mean = TRUE)
+                  has_norm_bound = TRUE, refits_mean = TRUE, adds = TRUE)
   ),
   ordinal = list(
     settings = alist(levels = check_ratings(levels), cuts = check_cuts(cuts, length(levels)),
@@ -396,7 +397,7 @@ core_likelihood <- function(config) {
 # The noise variance of a bandit with these rewards; it may be missing.
 check_noise_for <- function(rewards, noise_var) {
   if (is.null(rewards) || trait(rewards, "noise")) {
-    if (is_number(noise_var) && identical(as.double(noise_var), 0)) {
+    if (!missing(noise_var) && is_number(noise_var) && identical(as.double(noise_var), 0)) {
       stop_argument("noise_var", "0", "a number > 0",
                     try = "`1e-6` times the kernel's variance, or `auto_bandit(model = gp_model(noise = \"none\"))`")
     }

@@ -74,6 +74,7 @@ test_that("pictures, checks and summaries use the groups' names", {
   drawn <- gpbandits:::bandit_plot_data(as.environment(b), b_of_30, NULL, "auto", NULL, FALSE, 20)
   expect_match(drawn$title, "group = b")
   expect_s3_class(check_model(b, by = "context"), "bandit_check")
+  expect_output(print(b), "contexts   group (a/b/c), age", fixed = TRUE)
   expect_no_error(summary(b))
   expect_equal(nrow(b$history(draws = 20)), 8)
 })

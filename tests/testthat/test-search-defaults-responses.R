@@ -130,3 +130,18 @@ test_that("what has no meaning for rewards with a likelihood is an error that sa
   expect_error(auto_bandit(list(x = c(0, 1)), rewards = rewards_preferences()), "rewards_binary",
                class = "gpbandits_argument_error")
 })
+
+test_that("several results of one query are added up, for successes and counts", {
+  b <- gp_bandit(1:3, kernel_se(1), policy = policy_uniform(), rewards = rewards_binary())
+  q <- b$suggest(3)
+  b$observe(q$id[1], c(TRUE, FALSE, TRUE))
+  b$observe(data.frame(id = q$id[c(2, 3, 2)], reward = c(1, 0, 0)))
+  expect_equal(b$history()[c("reward", "size")], data.frame(reward = c(2, 1, 0), size = c(3, 2, 1)))
+  counts <- gp_bandit(1:3, kernel_se(1), policy = policy_mean(), rewards = rewards_counts())
+  counts$observe(counts$suggest()$id, c(4, 6), size = c(0.5, 2))
+  expect_equal(counts$history()[c("reward", "size")], data.frame(reward = 10, size = 2.5))
+  levels <- gp_bandit(1:3, kernel_se(1), policy = policy_mean(), rewards = rewards_ordinal(3))
+  q <- levels$suggest()
+  expect_error(levels$observe(data.frame(id = c(1, 1), reward = 1:2)), "3 levels", class = "gpbandits_argument_error")
+  expect_error(levels$observe(1, 1:2), class = "gpbandits_argument_error")
+})
