@@ -42,7 +42,7 @@ closed_expression <- function(expression, home, names, arg) {
   if (is.call(expression)) {
     called <- if (is.symbol(expression[[1]])) as.character(expression[[1]]) else "an anonymous function"
     if (called %in% c("&&", "||")) called <- substr(called, 1, 1)
-    if (called %in% c("[", "[[") && arg != "goal") return(closed_lookup(expression, home, names, arg))
+    if (called %in% c("[", "[[")) return(closed_lookup(expression, home, names, arg))
     if (!called %in% condition_functions) {
       stop_argument(arg, sprintf("a condition that calls %s", called),
                     paste("a condition of arithmetic, comparisons, and", paste(condition_words, collapse = ", "),

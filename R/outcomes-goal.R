@@ -20,7 +20,8 @@
 #' * It may use arithmetic, comparisons, `&`, `|`, `!`, `abs()`, `sqrt()`, `exp()`, `log()`, `log2()`, `log10()`,
 #'   `sin()`, `cos()`, `round()`, `floor()`, `ceiling()`, `pmin()`, `pmax()`, `xor()` and `ifelse()`. It is data, not
 #'   code: journals, stores, JSON and the web page need no `trust`.
-#' * Inputs and contexts are in their own units. Levels are compared: `ifelse(solvent == "DMF", 3, 0)`. Levels that are
+#' * Inputs and contexts are in their own units. Levels are compared: `ifelse(solvent == "DMF", 3, 0)`. A named vector
+#'   of the calling environment has a value for each level: `cost[solvent]`. Levels that are
 #'   numbers can be computed with. Inputs with a condition (`when`) cannot be used.
 #' * Without `outcomes`, every other name is an outcome. With `outcomes = list(buys = NULL, tox = at_most(2))` its names
 #'   are the outcomes, and further names are taken from the calling environment at once.
@@ -87,7 +88,10 @@ allowed_goal <- paste("a one-sided formula of outcomes and inputs, such as ~ pri
 goal_from_formula <- function(goal, outcomes, direction, inputs) {
   parts <- if (inherits(goal, "formula") && length(goal) == 2) condition_parts(goal, "goal")
            else stop_argument("goal", describe(goal), allowed_goal)
-  used <- all.vars(parts$expression)
+  if (lacks_argument(parts$expression)) {
+    stop_argument("goal", sprintf("%s, with an empty argument", expression_text(parts$expression, NULL)), allowed_goal)
+  }
+  used <- names_in_goal(parts$expression)
   named <- if (is.null(outcomes)) setdiff(used, inputs) else names(outcomes)
   if (!is.null(outcomes) && (!is.list(outcomes) || is.object(outcomes) || !are_names(named))) {
     stop_argument("outcomes", describe(outcomes), "a named list with an element for each outcome, NULL for a number")
@@ -101,6 +105,21 @@ goal_from_formula <- function(goal, outcomes, direction, inputs) {
   list(goal = list(text = expression_text(closed), direction = check_choice(direction, c("maximize", "minimize"),
                                                                             "direction")),
        outcomes = roles)
+}
+
+# Has a call an empty argument, as in f(x, )?
+lacks_argument <- function(expression) {
+  is.call(expression) && any(vapply(seq_along(expression), function(k) {
+    identical(expression[[k]], quote(expr = )) || lacks_argument(expression[[k]])
+  }, NA))
+}
+
+# (In `cost[solvent]`, `cost` is a vector of the calling environment.)
+names_in_goal <- function(expression) {
+  if (!is.call(expression)) return(all.vars(expression))
+  sides <- as.list(expression)[-1]
+  if (as.character(expression[[1]])[1] %in% c("[", "[[")) sides <- sides[-1]
+  unique(unlist(lapply(sides, names_in_goal)))
 }
 
 outcome_of_goal <- function(given, name) {
@@ -117,7 +136,7 @@ outcome_of_goal <- function(given, name) {
 check_goal_calls <- function(expression) {
   if (!is.call(expression)) return(invisible())
   called <- if (is.symbol(expression[[1]])) as.character(expression[[1]]) else "an anonymous function"
-  if (!called %in% c(names(formula_operations), "(", "%in%", "c", "&&", "||")) {
+  if (!called %in% c(names(formula_operations), "(", "%in%", "c", "&&", "||", "[", "[[")) {
     stop_argument("goal", sprintf("a formula that calls %s", called), allowed_goal)
   }
   for (part in as.list(expression)[-1]) check_goal_calls(part)
@@ -171,6 +190,7 @@ formula_steps <- function(expression, config) {
   sides <- as.list(expression)[-1]
   of <- function(side) formula_steps(side, config)
   if (by == "(") return(of(sides[[1]]))
+  if (by == "[") return(looked_up_steps(sides, config))
   if (by %in% c("==", "!=", "%in%")) {
     compared <- compared_level_steps(by, sides, config)
     if (!is.null(compared)) return(compared)
@@ -233,6 +253,21 @@ level_steps <- function(raw, codes, values) {
     rbind(raw, one_step("constant", code), one_step("=="), one_step("constant", value), one_step("*"))
   }, codes, values)
   Reduce(function(a, b) rbind(a, b, one_step("+")), each)
+}
+
+# `cost[solvent]`: a value for each level, see closed_lookup().
+looked_up_steps <- function(sides, config) {
+  name <- as.character(sides[[2]])
+  place <- place_of_input(name, config)
+  levels <- as.character(levels_of_place(place, name))
+  values <- unlist(as.list(sides[[1]])[-1])
+  lacking <- setdiff(levels, names(values))
+  if (length(levels) == 0 || length(lacking)) {
+    stop_argument("goal", sprintf("a formula with values by %s", name),
+                  if (length(levels) == 0) "values by an input with levels"
+                  else sprintf("a vector with a value for each level: %s is missing", quoted(lacking)))
+  }
+  level_steps(place$raw, seq_along(levels) - is_logical_input(place$domain, name), values[levels])
 }
 
 # A comparison of an input that has levels with some of them; NULL for other comparisons.

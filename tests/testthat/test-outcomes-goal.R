@@ -15,8 +15,8 @@ shop <- function(...) {
 test_that("the program of a formula has the values of R, and their gradients", {
   b <- as.environment(auto_bandit(list(u = c(1, 9), v = param_real(0.1, 10, log = TRUE)), goal = ~ y + z))
   texts <- c("y * u - abs(z - 2)", "-y^2 + log(v, 2) * exp(-z / 3)", "pmin(y, z, 3) + pmax(u, y) / (1 + v)",
-             "ifelse(y > 1 & z < 3 | !(u == 2), sqrt(y + 5), cos(z) * 2)", "round(y, ) + sin(z) %% 2 - floor(u) %/% 2",
-             "+y - (z >= 1) + xor(y > 0, u > 3) * log10(v) + log2(abs(y) + 1)", "(y != z) * ceiling(v)^2")[-5]
+             "ifelse(y > 1 & z < 3 | !(u == 2), sqrt(y + 5), cos(z) * 2)", "round(y) + sin(z) %% 2 - floor(u) %/% 2",
+             "+y - (z >= 1) + xor(y > 0, u > 3) * log10(v) + log2(abs(y) + 1)", "(y != z) * ceiling(v)^2")
   set.seed(1)
   for (text in texts) {
     goal <- list(text = text, direction = "maximize")
@@ -45,6 +45,18 @@ test_that("levels and logical inputs are compared, and levels that are numbers c
   with(b$history(), expect_equal(goal, y + ifelse(s %in% c("a", "c"), 10, 0) + (s != "b") * n + ifelse(w, 100, 0)))
   expect_error(auto_bandit(space, goal = ~ y + ifelse(s == "d", 1, 0)), "\"d\"", class = "gpbandits_argument_error")
   expect_error(auto_bandit(space, goal = ~ y * s), "levels", class = "gpbandits_argument_error")
+})
+
+test_that("a named vector gives a value for each level, and is kept as data", {
+  cost <- c(a = 1, b = 20)
+  b <- auto_bandit(list(s = c("a", "b"), x = c(0, 1)), goal = ~ y - cost[s] * x)
+  q <- b$suggest(4)
+  b$observe(data.frame(id = q$id, y = 1:4))
+  expect_equal(b$history()$goal, 1:4 - unname(cost[as.character(q$s)]) * q$x)
+  expect_true(all.equal(from_json(as_json(b)), b))
+  cost <- c(a = 1)
+  expect_error(auto_bandit(list(s = c("a", "b")), goal = ~ y - cost[s]), "\"b\" is missing",
+               class = "gpbandits_argument_error")
 })
 
 test_that("contexts of a formula are in their own units, with levels too", {
@@ -158,6 +170,7 @@ test_that("a formula cannot run code, neither as given nor from a file", {
 
 test_that("errors of goals name what is wrong", {
   expect_error(shop_with(~ x1 * 2), "no outcome", class = "gpbandits_argument_error")
+  expect_error(shop_with(~ round(buys, )), "empty argument", class = "gpbandits_argument_error")
   expect_error(shop_with("buys"), "`goal`", class = "gpbandits_argument_error")
   expect_error(shop_with(~ buys, outcomes = list(buys = to_maximize())), "an objective", class = "gpbandits_argument_error")
   expect_error(shop_with(~ buys, outcomes = list(buys = rewards_binary())), "buys", class = "gpbandits_argument_error")
