@@ -109,11 +109,32 @@ averaged_refit <- function(refit, noise_var) {
   refit
 }
 
-bandit_levels <- function(bandit, context, ...) {
-  check_dots_empty(..., allowed = "context")
+bandit_levels <- function(bandit, context, x = NULL, ...) {
+  check_dots_empty(..., allowed = c("context", "x"))
+  if (identical(bandit$config$policy$kind, "straddle")) return(levels_by_posterior(bandit, x, context))
+  if (!is.null(x)) stop_unused("x", "`gp_lse()` labels all points of its domain")
   found <- labelled_intervals(bandit, context)
   points <- interval_points(bandit$config$domain, found)
   cpp_frame(c(points, columns_beside(found[c("label", "lower", "upper")], names(points))))
+}
+
+# Labels by the posterior's 95% interval of each point, for policy_straddle().
+levels_by_posterior <- function(bandit, x, context) {
+  bandit <- looked_at(bandit)
+  domain <- bandit$config$domain
+  if (is.null(x) && !can_count(domain)) {
+    stop_missing("x", "the points to be labelled, a data.frame or a matrix",
+                 "`$levels(x = expand.grid(a = seq(0, 1, 0.1), b = seq(0, 1, 0.1)))`")
+  }
+  arms <- if (is.null(x)) seq_len(point_count(domain)) - 1L
+  at <- if (is.null(x)) point_labels(domain, arms, arm_points(domain, arms)$inputs) else as.data.frame(x)
+  found <- bandit_posterior(bandit, x, context, NULL)
+  level <- bandit$config$policy$level
+  lower <- or_else(found$lower, found$mean - stats::qnorm(0.975) * found$sd)
+  upper <- or_else(found$upper, found$mean + stats::qnorm(0.975) * found$sd)
+  label <- ifelse(lower > level, "above", ifelse(upper < level, "below", "unknown"))
+  ours <- columns_beside(list(label = label, lower = lower, upper = upper), names(at))
+  cbind(as.data.frame(at, optional = TRUE), as.data.frame(ours, optional = TRUE))
 }
 
 # Columns that identify the points of the intervals.

@@ -88,6 +88,7 @@ point_label <- function(point, bandit) {
 #'   * `transfer`, the estimated correlation with each of the [earlier campaigns][transfer];
 #'   * `check`, the result of [check_model()].
 #' * `summary()` of a run shows its regret; of a comparison, mean and standard error over replications at some rounds.
+#' * `toLatex()` of a comparison is a table of these, with `digits` digits and the smallest means in bold.
 #' * `predict()` returns the posterior mean and sd, as `$posterior()`.
 #' * `as.data.frame()` of a bandit is its history.
 #'
@@ -98,7 +99,8 @@ point_label <- function(point, bandit) {
 #' @param context the context, if the bandit has contexts. `NULL` (default): none.
 #' @param rounds for a comparison, the rounds to summarise; by default the last one.
 #' @param columns for a comparison, the columns of the regret log to summarise; by default average, cumulative and
-#'   simple regret.
+#'   simple regret. `toLatex()`: without cumulative regret.
+#' @param digits number of significant digits, an integer. Default 3.
 #' @param row.names,optional,... not used.
 #' @return `summary()`: an object that prints; for a comparison a data.frame with columns `bandit`, `round`, `quantity`,
 #'   `mean`, `se`. `predict()`: a data.frame with columns `mean` and `sd`.

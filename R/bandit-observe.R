@@ -125,8 +125,9 @@ observe_measurements <- function(bandit, id, reward, constraints, time, noise_va
   constraints <- check_constraint_values(given$constraints, bandit, length(id))
   beside <- observation_extras(length(id), reported$noise_var, reported$size, reported$spread)
   new <- check_unreported(bandit, id, reward, constraints, beside)
+  if (any(new)) time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  add_notes(bandit, id[!new])
   if (!any(new)) return(invisible(bandit))
-  time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
   warn_of_prior(bandit, reward[new], bandit$queries$arm[id[new]])
   record(bandit, "reward", id[new], reward[new], constraints[new, , drop = FALSE], time[new],
        lapply(beside, `[`, new))

@@ -479,6 +479,9 @@ policy_eims <- function() new_policy("eims")
 #'   expectation, averaged over rounds, is at every point at most
 #'   \deqn{\sqrt{2C_1\gamma_T/T},\quad C_1 = 2/\log(1 + 1/\lambda).}{sqrt(2 C1 gamma_T / T),  C1 = 2 / log(1 +
 #'   1/lambda).} There is no bound for `random = FALSE`.
+#' @section Labels: `$levels(x = NULL, context = NULL)` of a bandit with this policy labels points (all arms if `x` is
+#'   `NULL`) as `"above"` or `"below"` the level, or `"unknown"`, by the 95% interval of the posterior at each point.
+#'   The intervals do not hold at all points together. With [auto_bandit()] the kernel is estimated.
 #' @references Inatsu, Takeno, Kutsukake and Takeuchi (2024) <https://arxiv.org/abs/2408.03144>.
 #' @seealso [gp_lse()], which labels every arm; [policies].
 #' @concept level-set estimation

@@ -66,6 +66,35 @@ summary.bandit_comparison <- function(object, rounds = object$rounds,
   do.call(rbind, parts)
 }
 
+#' @rdname bandit-methods
+#' @exportS3Method utils::toLatex bandit_comparison
+toLatex.bandit_comparison <- function(object, rounds = object$rounds, columns = c("average_regret", "simple_regret"),
+                                      digits = 3, ...) {
+  check_dots_empty(..., allowed = c("rounds", "columns", "digits"))
+  digits <- check_count(digits, upper = 15)
+  found <- summary.bandit_comparison(object, rounds, columns)
+  key <- paste(found$quantity, found$round)
+  group <- factor(key, unique(key))
+  number <- function(x) formatC(x, digits = digits, format = "g", flag = "#")
+  cell <- paste0(number(found$mean), ifelse(is.na(found$se), "", paste(" \\pm", number(found$se))))
+  # (Regrets and violations: the smallest is the best. Means that print alike are equally good.)
+  best <- stats::ave(as.double(number(found$mean)), group, FUN = min) == as.double(number(found$mean))
+  cell <- ifelse(best, sprintf("$\\mathbf{%s}$", cell), sprintf("$%s$", cell))
+  cells <- matrix(cell[order(group, match(found$bandit, object$names))], length(object$names))
+  several <- length(unique(found$round)) > 1
+  heads <- found[match(levels(group), group), ]
+  heads <- paste0(gsub("_", " ", heads$quantity), if (several) paste(", round", heads$round))
+  lines <- apply(cbind(in_latex(object$names), cells), 1, paste, collapse = " & ")
+  structure(c(sprintf("\\begin{tabular}{l%s}", strrep("r", ncol(cells))), "\\hline",
+              paste(paste(c("", in_latex(heads)), collapse = " & "), "\\\\"), "\\hline", paste(lines, "\\\\"),
+              "\\hline", "\\end{tabular}"), class = "Latex")
+}
+
+in_latex <- function(text) {
+  text <- gsub("([&%$#_{}])", "\\\\\\1", gsub("\\", "\\textbackslash ", text, fixed = TRUE))
+  gsub("~", "\\textasciitilde ", gsub("^", "\\textasciicircum ", text, fixed = TRUE), fixed = TRUE)
+}
+
 # Standard errors of the rows' means. (A call for each row would take most of the time.)
 row_standard_errors <- function(values) {
   count <- rowSums(!is.na(values))

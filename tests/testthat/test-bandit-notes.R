@@ -81,3 +81,31 @@ test_that("a column that is called like one of the history gets another name", {
   expect_identical(seen$data.id, c("a1", "a2"))
   expect_identical(seen$data.width, c(3, 3))
 })
+
+test_that("the same value with another note keeps the note, in memory, journals and stores", {
+  journal <- tempfile()
+  makers <- list(memory = function() auto_bandit(list(a = c(0, 1))),
+                 journal = function() auto_bandit(list(a = c(0, 1)), journal = journal))
+  if (store_packages("RSQLite")) {
+    place <- sqlite_location()
+    makers$store <- function() auto_bandit(list(a = c(0, 1)), store = store_at(place))
+  }
+  for (kind in names(makers)) {
+    bandit <- makers[[kind]]()
+    q <- bandit$suggest(2)
+    bandit$observe(q$id[1], 1, note = "wet", size = 3)
+    bandit$observe(q$id, c(1, 2), note = c("dry", NA), size = c(3, 1))
+    expect_identical(bandit$history()$note[1:2], c("dry", NA), info = kind)
+    expect_equal(bandit$history()$reward[1:2], c(1, 2), info = kind)
+    expect_equal(bandit$history()$size[1], 3, info = kind)
+    # Repeated, or without a note, it changes nothing.
+    size <- gpbandits:::table_size(as.environment(bandit)$events)
+    bandit$observe(q$id[1], 1, note = "dry", size = 3)
+    bandit$observe(q$id[1], 1, size = 3)
+    expect_identical(gpbandits:::table_size(as.environment(bandit)$events), size, info = kind)
+    expect_identical(bandit$history()$note[1], "dry", info = kind)
+    expect_error(bandit$observe(q$id[1], 5, note = "x"), "amend", class = "gpbandits_error")
+  }
+  expect_identical(open_bandit(journal)$history()$note[1], "dry")
+  if (!is.null(makers$store)) expect_identical(open_bandit(store_at(place))$history()$note[1], "dry")
+})

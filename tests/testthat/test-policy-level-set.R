@@ -73,3 +73,31 @@ test_that("the expected loss of labels, averaged over rounds, is nowhere above t
   expect_lt(max(rowMeans(losses[1:n, ])), bound)
   expect_gt(max(rowMeans(losses[1:n, ])), 0)
 })
+
+test_that("a level set with an estimated kernel: batches of distinct stations, and labels of arms or given points", {
+  set.seed(3)
+  truth <- function(a) 40 + 30 * a
+  for (domain in list(finite_domain(data.frame(a = seq(0, 1, length.out = 41))), box_domain(c(a = 0), c(a = 1)))) {
+    arms <- inherits(domain, "finite_domain")
+    bandit <- auto_bandit(domain, policy = policy_straddle(55), n_initial = 4)
+    for (k in 1:3) {
+      batch <- bandit$suggest(5)
+      expect_identical(anyDuplicated(batch$a), 0L)
+      bandit$observe(batch$id, truth(batch$a) + stats::rnorm(5, sd = 0.5))
+    }
+    at <- data.frame(a = seq(0, 1, length.out = 41))
+    found <- if (arms) bandit$levels() else bandit$levels(x = at)
+    expect_identical(nrow(found), 41L)
+    expect_true(all(found$lower <= found$upper))
+    expect_identical(found$label, ifelse(found$lower > 55, "above", ifelse(found$upper < 55, "below", "unknown")))
+    # The level is at a = 0.5, in units of the reward.
+    expect_true(all(found$label[at$a < 0.35] == "below") && all(found$label[at$a > 0.65] == "above"))
+    if (!arms) expect_error(bandit$levels(), "needs `x`", class = "gpbandits_argument_error")
+  }
+  down <- auto_bandit(finite_domain(data.frame(a = 0:40 / 40)), policy = policy_straddle(55), direction = "minimize", n_initial = 4)
+  for (k in 1:12) {
+    q <- down$suggest()
+    down$observe(q$id, truth(q$a))
+  }
+  expect_true(all(down$levels()$label[c(1:10, 32:41)] == rep(c("below", "above"), each = 10)))
+})

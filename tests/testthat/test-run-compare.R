@@ -160,3 +160,22 @@ test_that("parallel workers give the same numbers, workspace objects included", 
   expect_identical(grep("^(same|untouched|error|travels)", out, value = TRUE),
                    c("same TRUE ", "untouched TRUE ", "error TRUE TRUE ", "travels TRUE 4 "))
 })
+
+test_that("toLatex() has means and standard errors of summary(), the best in bold, and escaped names", {
+  of <- function(policy) function(p) gp_bandit(1:5 / 5, kernel_se(0.3), 0.01, policy)
+  found <- compare_bandits(list("a_1" = of(policy_uniform()), "b&c" = of(policy_ei())),
+                           function(k) bandit_problem(1:5 / 5, c(0, 0, 1, 0, 0), noise = 0.05), 20, 4, seed = 1)
+  table <- utils::toLatex(found, digits = 3)
+  expect_s3_class(table, "Latex")
+  expect_identical(table[c(1, length(table))], c("\\begin{tabular}{lrr}", "\\end{tabular}"))
+  expect_identical(table[3], " & average regret & simple regret \\\\")
+  rows <- strsplit(sub(" \\\\\\\\$", "", table[5:6]), " & ", fixed = TRUE)
+  expect_identical(vapply(rows, `[`, "", 1), c("a\\_1", "b\\&c"))
+  numbers <- summary(found, columns = "average_regret")
+  word <- function(x) formatC(x, digits = 3, format = "g", flag = "#")
+  wanted <- sprintf("%s \\pm %s", word(numbers$mean), word(numbers$se))
+  expect_lt(numbers$mean[2], numbers$mean[1])
+  expect_identical(vapply(rows, `[`, "", 2), c(sprintf("$%s$", wanted[1]), sprintf("$\\mathbf{%s}$", wanted[2])))
+  expect_identical(sum(grepl(", round 10", utils::toLatex(found, rounds = c(10, 20)))), 1L)
+  expect_error(utils::toLatex(found, digits = 0), "`digits`", class = "gpbandits_argument_error")
+})
