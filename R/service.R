@@ -52,18 +52,6 @@
 #'   with TLS and limits for each client. The same folder has a script (`serve.R`), a `Dockerfile` and a systemd unit
 #'   (`gpbandits.service`) that run the service.
 #'
-#' @section If the service does not answer: A client that decides for visitors needs a default decision. Choose it
-#'   before the campaign: a fixed arm, or an arm drawn with known probabilities.
-#'
-#'   * Wait for `/suggest` only as long as a visitor can wait. The request may have been carried out, though its answer
-#'     was lost: the same `worker` and context get that query again, and a query that was not used is reported with
-#'     `/withdraw`.
-#'   * Use the default decision. Log its propensity: 1 for a fixed arm, otherwise the probability with which the arm was
-#'     drawn. It is not the propensity in `/history`, which is that of the bandit's choice.
-#'   * Report the result later with `/add` and the context. The bandit learns from it. The history states action
-#'     `"given"`, without a propensity. [evaluate_policy()] therefore omits it; to include such rows, join your own
-#'     log with the history, with your propensities.
-#'
 #' @param store a [bandit_store()] in which a bandit has been begun.
 #' @param port a port number, an integer; 0 selects a free port.
 #' @param token the secret that clients send, a string of at least 16 characters. `NULL` makes one from the system's
@@ -80,7 +68,7 @@
 #'   * `run(seconds = Inf)`: serves in a script, until it is interrupted. (At R's idle prompt the service answers
 #'     anyway.)
 #'   * `stop()`: ends the service.
-#' @seealso [service-requests], [bandit_store()], [bandit-leases].
+#' @seealso [service-requests], [service-fallback], [bandit_store()], [bandit-leases].
 #' @concept web interface
 #' @concept REST API
 #' @concept human in the loop
@@ -552,6 +540,27 @@ reader_loop <- function(settings, connection) {
 #' @concept REST API
 #' @concept OpenAPI
 #' @concept JSON interface
+NULL
+
+#' Decisions without an answer of the service
+#'
+#' A client that decides for visitors needs a default decision for the case that a [bandit_service()] does not answer.
+#'
+#' Choose it before the campaign: a fixed arm, or an arm drawn with known probabilities.
+#'
+#' * Wait for `/suggest` only as long as a visitor can wait. The request may have been carried out, though its answer
+#'   was lost: the same `worker` and context get that query again, and a query that was not used is reported with
+#'   `/withdraw`.
+#' * Use the default decision. Log its propensity: 1 for a fixed arm, otherwise the probability with which the arm was
+#'   drawn. It is not the propensity in `/history`, which is that of the bandit's choice.
+#' * Report the result later with `/add` and the context. The posterior then conditions on it. The history has action
+#'   `"given"`, without a propensity. [evaluate_policy()] therefore omits it; to include such rows, join your own
+#'   log with the history, with your propensities.
+#' @seealso [bandit_service()], [service-requests], [evaluate_policy()].
+#' @name service-fallback
+#' @concept fallback
+#' @concept propensity
+#' @concept web service
 NULL
 
 register_form("reward", opponent_ids = function(bandit, ids) NULL)
