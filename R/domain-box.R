@@ -78,7 +78,9 @@ box_of_pairs <- function(pairs, arg) {
   wrong <- which(!vapply(pairs, function(pair) all(is.finite(pair)) && pair[1] < pair[2], NA))[1]
   if (!is.na(wrong)) {
     pair <- pairs[[wrong]]
-    written <- function(pair) sprintf("%s = c(%s)", names(pairs)[wrong], paste(vapply(pair, format, "", digits = 7), collapse = ", "))
+    written <- function(pair) {
+      sprintf("%s = c(%s)", names(pairs)[wrong], paste(vapply(pair, format, "", digits = 7), collapse = ", "))
+    }
     stop_argument(arg, sprintf("`%s`", written(pair)), "finite ranges `c(lower, upper)` with lower below upper",
                   try = if (all(is.finite(pair)) && pair[1] > pair[2]) sprintf("`%s`", written(rev(pair))))
   }

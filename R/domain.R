@@ -205,7 +205,9 @@ user_point <- function(domain, row) {
 #' @export
 `$.bandit_point` <- function(x, name) {
   if (!name %in% names(x)) {
-    vector <- if (identical(names(x), "x1")) " (A vector as `domain` is a list of candidates. A range is `list(x = c(1, 3))`.)"
+    vector <- if (identical(names(x), "x1")) {
+      " (A vector as `domain` is a list of candidates. A range is `list(x = c(1, 3))`.)"
+    }
     stop(errorCondition(paste0(sprintf("The point has no input `%s`. Its inputs: %s.", name,
                                        paste(names(x), collapse = ", ")), vector),
                         class = c("gpbandits_argument_error", "gpbandits_error"), argument = name))

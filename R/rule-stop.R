@@ -395,7 +395,8 @@ certify_gap_of_rewards <- function(rule, bandit, context) {
 stop_no_width <- function(rule) {
   stop_gpbandits("argument", sprintf("`%s()` needs `width`, because the bandit's policy has no width. ", rule),
                  "Try `stop_prb(tolerance)` or `stop_stalled(n)`, which need none, or ",
-                 sprintf("`%s(tolerance, width = width_constant(2))`, which is no guarantee.", rule), argument = "width")
+                 sprintf("`%s(tolerance, width = width_constant(2))`, which is no guarantee.", rule),
+                 argument = "width")
 }
 
 stop_width <- function(bandit, width) {
