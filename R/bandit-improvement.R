@@ -38,8 +38,8 @@
 #'   * With limits, a point can be recommended if the posterior means after the results satisfy them.
 #'   * The draws are fixed. The answer is the same each time, and later random numbers do not change.
 #'
-#'   In one step, the expected gain without noise is the expected improvement that [policy_ei()] maximises; with noise it
-#'   is that of the knowledge gradient (Frazier, Powell and Dayanik 2009).
+#'   In one step, the expected gain without noise is the expected improvement that [policy_ei()] maximises; with noise
+#'   it is that of the knowledge gradient (Frazier, Powell and Dayanik 2009).
 #' @section Calibration: In searches of nine tables of real experiments, four experiments were expected to add 0.069
 #'   standard deviations of the table's values on average. They added 0.077, with a standard error of 0.011. By deciles
 #'   of the expectation:

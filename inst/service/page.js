@@ -158,8 +158,9 @@
   const isOpen = (row) => ours(row, "status") === "pending" || ours(row, "status") === "partial";
 
   const several = () => state.model.outcomes.length > 0;
-  const objectives = () => state.model.goal ? [state.model.goal]
-    : state.model.outcomes.filter((outcome) => outcome.objective);
+  const goals = () => (state.model.goal ? [state.model.goal] : []);
+  const withGoal = () => goals().concat(state.model.outcomes);
+  const objectives = () => goals().concat(state.model.outcomes.filter((outcome) => outcome.objective));
   // What the page calls the number that is made large or small, and where a row has it.
   const mainName = () => (several() ? objectives()[0].name : state.model.reward);
   const mainTitle = () => (mainName() === "reward" ? "result" : mainName());
@@ -868,8 +869,7 @@
     const withAll = (some) => state.rows.filter((row) => isResult(row) &&
       some.every((name) => typeof row[name] === "number"));
     const found = wanted.length > 1 && withAll(wanted).length > 1 ? [tradePicture(withAll(wanted), wanted)] : [];
-    const goal = state.model.goal ? [state.model.goal.name] : [];
-    for (const name of several() ? goal.concat(state.model.outcomes.map((one) => one.name)) : wanted) {
+    for (const { name } of several() ? withGoal() : [{ name: wanted[0] }]) {
       const known = withAll([name]);
       if (known.length > 1) found.push(name === wanted[0] && wanted.length === 1 ? progressPicture(known)
         : outcomePicture(known, name));
@@ -971,11 +971,9 @@
     },
     improvement: async (context) => {
       const found = await read("improvement" + inUrl(context));
-      if (typeof found.mean !== "number") return [paragraph("There is no such number: " + found.reason + ".")];
-      return [paragraph("The next " + found.n + " experiments are expected to improve the recommended point by " +
-        shown(found.mean) + " (standard deviation " + shown(found.sd) + "). They improve it at all with probability " +
-        shown(found.probability) + "."),
-      paragraph("Stop if that is less than they cost.", "note")];
+      return [paragraph(found.reason ? "Not known: " + found.reason + "." : "The next " + found.n +
+        " are expected to add " + shown(found.mean) + " (sd " + shown(found.sd) +
+        "), with probability " + shown(found.probability) + ".")];
     },
     certificate: async (context) => {
       const found = await read("certificate" + inUrl(context));
@@ -1081,8 +1079,7 @@
     document.title = state.model.name + " (gpbandits)";
     el("story").textContent = state.model.policy + " over " + state.model.domain + ", " +
       (compares() ? "comparing two experiments at a time"
-      : several() ? (state.model.goal ? [state.model.goal] : []).concat(state.model.outcomes)
-        .map(({ name, title }) => name + " " + title).join(", ")
+      : several() ? withGoal().map(({ name, title }) => name + " " + title).join(", ")
         : (minimises() ? "minimising" : "maximising") + " the " + mainTitle()) + ".";
     sessionStorage.setItem(keep, token);
     say(counts());
