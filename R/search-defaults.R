@@ -170,7 +170,8 @@ context_sides <- function(given, seen = NULL) {
            else vapply(given$names, function(name) if (NROW(table)) diff(range(table[, name])) else 0, 0)
   sides <- stats::setNames(ifelse(width > 0, width, 1), given$names)
   sides[given$names %in% given$names[given$space$categorical]] <- NA
-  structure(sides, features = Filter(Negate(is.null), lapply(given$space$params, `[[`, "features")))
+  features <- Filter(Negate(is.null), lapply(given$space$params, `[[`, "features"))
+  if (length(features)) structure(sides, features = features) else sides
 }
 
 # The points to evaluate first, one column per input.
