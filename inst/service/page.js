@@ -973,7 +973,7 @@
       const found = await read("improvement" + inUrl(context));
       return [paragraph(found.reason ? "Not known: " + found.reason + "." : "The next " + found.n +
         " are expected to add " + shown(found.mean) + " (sd " + shown(found.sd) +
-        "), with probability " + shown(found.probability) + ".")];
+        "), any gain with probability " + shown(found.probability) + ".")];
     },
     certificate: async (context) => {
       const found = await read("certificate" + inUrl(context));
