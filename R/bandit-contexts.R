@@ -36,13 +36,13 @@ has_types <- function(contexts) {
 }
 
 typed_contexts <- function(contexts) {
-  if (inherits(contexts, "finite_domain")) contexts <- frame_of_domain(contexts)
+  if (is_arms(contexts)) contexts <- frame_of_domain(contexts)
   if (is.data.frame(contexts)) {
     if (nrow(contexts) == 0) stop_argument("contexts", describe(contexts), "at least one row")
     space <- space_of_contexts(lapply(check_data_frame(contexts, "contexts"), param_of_contexts))
     return(list(table = context_codes(space, contexts, "contexts"), names = space$names, space = space))
   }
-  space <- if (inherits(contexts, "box_domain")) space_of_contexts(params_of_box(contexts))
+  space <- if (is_box(contexts)) space_of_contexts(params_of_box(contexts))
            else if (inherits(contexts, "search_domain")) check_domain(contexts, "contexts")
            else space_of_contexts(contexts)
   plain <- length(space$conditional) == 0 && is.null(space$where) && !length(space$shares)

@@ -163,7 +163,7 @@ estimated_count <- function(frame) {
   length(kernel_parameters(frame$config$kernel)) + !isTRUE(rule$settings$fix_noise) + (rule$mean == "fit")
 }
 
-most_readings <- 1e6
+most_expanded <- 1e6
 
 # The bandit's model as a regression on the rewards since the last restart, in the model's units, and the log Jacobian
 # of the outcome transform.
@@ -172,8 +172,8 @@ regression_of <- function(frame, what) {
   check_plain_model(frame, what)
   rebuild(frame)
   known <- core(cpp_bandit_measurements(frame$handle, 1L, output_map(config), config$noise_var))
-  if (sum(known$count) > most_readings) {
-    stop_state(sprintf("%s is for at most %g readings; those of this bandit are the means of %g.", what, most_readings,
+  if (sum(known$count) > most_expanded) {
+    stop_state(sprintf("%s is for at most %g readings; those of this bandit are the means of %g.", what, most_expanded,
                        sum(known$count)))
   }
   row <- rep(seq_along(known$id), known$count)

@@ -219,6 +219,8 @@ design_points.box_domain <- function(domain, count) {
   unnumbered(distinct_of(inputs, unname(to_model_inputs(domain, all))))
 }
 
+is_box <- function(x) inherits(x, "box_domain")
+
 latin_hypercube <- function(names, count) {
   u <- vapply(names, function(name) (sample.int(count) - stats::runif(count)) / count, numeric(count))
   matrix(u, count, length(names))

@@ -234,6 +234,8 @@ arms_with <- function(domain, name, value) {
   abs(column - value) <= 1e-8 * max(diff(range(column)), abs(value) * 1e-8)
 }
 
+is_arms <- function(x) inherits(x, "finite_domain")
+
 #' @export
 sample_points.finite_domain <- function(domain, count) {
   arm_points(domain, sample.int(nrow(domain$x), count, replace = TRUE) - 1L)
