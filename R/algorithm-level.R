@@ -32,8 +32,8 @@
 #'
 #' @section Refits: With `refit` ([refit_every()]) and Gaussian noise, the intervals are those of ten models if its
 #'   `average` is 1. The noise variance has a log-normal prior with median `noise_var` and `sdlog` 1.5, unless `priors`
-#'   of `refit` has another one. In 200 simulated runs each, these proportions of the truths were inside of intervals of 2
-#'   sd after 8, 16 and 32 rewards:
+#'   of `refit` has another one. In 200 simulated runs each, these proportions of the truths were inside of intervals of
+#'   2 sd after 8, 16 and 32 rewards:
 #'
 #'   * 0.92, 0.92 and 0.93 by default, and 0.46, 0.84 and 0.90 with a single model;
 #'   * 0.86, 0.91 and 0.93 if the kernel's given variance was 1 instead of 400;

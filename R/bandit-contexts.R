@@ -154,9 +154,12 @@ context_matrix <- function(config, context, arg = "context") {
   if (inherits(context, "context_codes")) return(matrix(as.double(context), NROW(context)))
   if (!is.null(config$context_space)) return(context_codes(config$context_space, context, arg))
   if (is.list(context) && !is.data.frame(context)) {
-    whole <- all(lengths(context) == length(context[[1]])) && all(vapply(context, is.numeric, NA))
-    if (!whole) stop_argument(arg, describe(context), "numbers of equal lengths")
-    context <- do.call(cbind, context)
+    whole <- length(unique(lengths(context))) == 1 && all(vapply(context, is.numeric, NA))
+    if (!whole || anyDuplicated(names(context)) || !setequal(names(context), config$context_names)) {
+      stop_argument(arg, describe(context),
+                    paste("numbers of equal lengths with the names", paste(config$context_names, collapse = ", ")))
+    }
+    context <- do.call(cbind, context[config$context_names])
   }
   check_points(context, config$context_names, arg)
 }

@@ -16,7 +16,8 @@ point_columns <- function(bandit, arm, context, inputs) {
   size <- length(config$context_names)
   if (dim(inputs)[2] == 0) {
     columns <- point_labels(config$domain, arm)
-    return(if (size == 0) columns else c(columns, context_columns(config, config$contexts[context + 1L, , drop = FALSE])))
+    if (size == 0) return(columns)
+    return(c(columns, context_columns(config, config$contexts[context + 1L, , drop = FALSE])))
   }
   if (size == 0) return(point_labels(config$domain, arm, inputs))
   own <- seq_len(ncol(inputs) - size)

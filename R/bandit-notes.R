@@ -30,22 +30,6 @@ with_notes <- function(bandit, id, text, code) {
 
 is_noted <- function(bandit, id) id %in% bandit$.noted$id
 
-# A known reward that was reported again with another note is amended, to the same value.
-add_notes <- function(bandit, id) {
-  noted <- bandit$.noted
-  id <- id[match(id, noted$id, 0L) > 0]
-  ids <- as.character(id + ids_before(bandit))
-  text <- noted$text[match(id, noted$id)]
-  other <- vapply(seq_along(id), function(k) {
-    !identical(joined_notes(bandit$notes, ids[k], text[k])[ids[k]], bandit$notes[ids[k]])
-  }, NA)
-  id <- unique(id[other])
-  if (length(id) == 0) return(invisible())
-  before <- last_beside(bandit, id)
-  record(bandit, "amend", id, bandit$queries$reward[id],
-         beside = observation_extras(length(id), size = before$size, spread = before$spread))
-}
-
 noted_fields <- function(bandit) {
   noted <- bandit$.noted
   if (!is.null(noted)) list(notes = notes_with(bandit, noted$id, noted$text))

@@ -1,8 +1,8 @@
 # Experiments that a user gives as a table, such as a spreadsheet. Layer: bandit.
 
 # Checks experiments given by a user. It returns `x`, `reward`, `failed` and `outside` (a logical each), and optionally
-# `noise_var`, `size` and `spread` (see check_measurements()), `contexts` (a row each), and `further`, a data.frame of the
-# other columns. `unknown`: may experiments still be running? `contexts`: a result of check_contexts(), or NULL.
+# `noise_var`, `size` and `spread` (see check_measurements()), `contexts` (a row each), and `further`, a data.frame of
+# the other columns. `unknown`: may experiments still be running? `contexts`: a result of check_contexts(), or NULL.
 # `reward`: the name of its column.
 check_experiments <- function(data, domain, arg = "data", unknown = FALSE, contexts = NULL, outcomes = NULL,
                               reward = NULL, rewards = NULL) {

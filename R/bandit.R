@@ -126,7 +126,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     accuracy = further$accuracy,
     format = bandit_format
   )
-  parts <- given_goal(further$goal, outcomes, limits, "maximize", c(domain$names, check_contexts(contexts, domain)$names))
+  names <- c(domain$names, check_contexts(contexts, domain)$names)
+  parts <- given_goal(further$goal, outcomes, limits, "maximize", names)
   config$goal <- parts$goal
   outcomes <- parts$outcomes
   check_prior_optimum_alone(prior_optimum, outcomes)
@@ -180,12 +181,10 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #' * Arguments of `$observe()`, `$add()` and `$amend()`, one value or one each: `sd` is the error bar if it is not
 #'   the bandit's noise, and `noise_var` its square. `size` is the number of readings of which a reward is the
 #'   mean; `sd` and `noise_var` are then those of one reading. `$history()` returns a `note`.
-#' * `$withdraw()` and `$fail()` end pending queries that will have no reward. The queries keep their ids, and are
-#'   otherwise as if they had not been made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one
-#'   string that is stored with them. With several outcomes, `outcome` names those to end. `$observe()` still accepts a
-#'   reward of a failed query.
+#' * `$withdraw()` and `$fail()` end pending queries that will have no reward. They keep their ids, and are otherwise as
+#'   if not made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one string that is stored with
+#'   them. With several outcomes, `outcome` names those to end. `$observe()` still accepts a reward of a failed query.
 #' * `$rank()` orders queries, the best first, see [rewards_preferences()].
-#' * `$add_arms()` adds arms to a finite domain, see [bandit-queries].
 #'
 #' `time` is the clock time of the event if the pending rule needs one, see [pending_censor()] with `unit = "time"`;
 #' `NULL` means now.
@@ -199,7 +198,6 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   columns ignored. For [rewards_binary()] and the other response types it also has `lower` and `upper`, and the
 #'   arguments `scale` and `level`.
 #' * `$draw()` returns exact joint draws from the posterior over all arms, one per column.
-#' * `$expected_improvement()`: see [expected-improvement].
 #' * `$certificate()` returns a bound on a point's regret, its probability and its assumptions, see [stopping] and
 #'   [calibration].
 #' * `$information_gain()` returns \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)}, in nats, of the
@@ -215,7 +213,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #' @section Names: Points and contexts are found by the names of the inputs if they have names, see [finite_domain()].
 #'   Arms are found by their numbers, or by their names if the domain has names.
 #' @seealso [gp_bandit()], [bandit-history], [bandit-methods] for `print()`, `summary()` and `predict()`, [bandit-model]
-#'   for `coef()`, `logLik()` and `update()`.
+#'   for `coef()`, `logLik()` and `update()`, [expected-improvement].
 #' @concept ask and tell
 #' @concept ask-tell interface
 #' @concept Bayesian optimization

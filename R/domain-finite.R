@@ -151,11 +151,6 @@ labels_in_column <- function(x, column) {
   list(values = values, name = if (column %in% package_names) "label" else column, column = column)
 }
 
-label_text <- function(values) {
-  if (is.factor(values)) factor_text(values, "labels") else if (is_number(values)) exact_words(values)
-  else if (is.character(values)) as.vector(values)
-}
-
 #' @export
 point_count.finite_domain <- function(domain) nrow(domain$x)
 

@@ -61,6 +61,11 @@ feature_matrix <- function(features, levels) {
   matrix(as.double(x), nrow(x), dimnames = list(NULL, columns))
 }
 
+label_text <- function(values) {
+  if (is.factor(values)) factor_text(values, "labels") else if (is_number(values)) exact_words(values)
+  else if (is.character(values)) as.vector(values)
+}
+
 # With more features, the first components of the standardised ones are used: at most `most_components`, and no more
 # than are needed for 90% of the variance.
 most_features <- 10
@@ -156,11 +161,6 @@ typed_words <- function(domain, codes) {
     if (is.double(value)) exact_words(value[1]) else as.character(value)[1]
   }, "")
   paste(domain$names, "=", values, collapse = ", ")
-}
-
-# The levels of an input as text; NULL for numbers.
-levels_as_text <- function(param) {
-  switch(or_else(param$type, "real"), factor = as.character(param$levels), logical = c("FALSE", "TRUE"))
 }
 
 # The levels in R's type.

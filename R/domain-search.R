@@ -69,6 +69,12 @@
 #' points are uniform within it. Local optimisation moves within a face, and alternates with dropping, adding or
 #' swapping one input. The model has an indicator `<name>.active` of each input. The inputs always exist, have no `log`,
 #' and are in no equality and no other such limit; further limits are kept by rejection.
+#' @section Errors: These are errors:
+#'   * conditions on unknown inputs, in a circle, or with functions that are not allowed;
+#'   * comparisons with a level that an input does not have;
+#'   * equalities of reals that are not linear, which no search satisfies: write a margin, `abs(a * b - 1) <= 0.01`;
+#'   * constraints that no point satisfies (proved for linear ones, else of 65,536 points that are tried);
+#'   * points outside the space, which the error names.
 #' @source Hit-and-run: Smith (1984). Directions from other walks: Gilks, Roberts and George (1994).
 #'   Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
 #'   "Bayesian optimization for conditional hyperparameter spaces", IJCNN. Alternating local optimisation and exchanges:
@@ -100,9 +106,9 @@ NULL
 #'   arithmetic, comparisons, `&`, `|`, `!`, `%in%`, `ifelse()`, `pmin()`, `pmax()`, `abs()`, `sqrt()`, `exp()`,
 #'   `log()`, `round()` and similar functions. Variables may hold numbers and levels; their values are taken at once.
 #'   Factors are compared with their levels as text (ordered ones also by `<`), factors of numbers as numbers.
-#'   In `~ temp <= bp[solvent]`, `bp` is a vector of numbers whose names are the levels of the input `solvent`. It is kept
-#'   with the condition as data, so stores and the page need no `trust`. Slices and maps are blank where `where` does not
-#'   hold.
+#'   In `~ temp <= bp[solvent]`, `bp` is a vector of numbers whose names are the levels of the input `solvent`. It is
+#'   kept with the condition as data, so stores and the page need no `trust`. Slices and maps are blank where `where`
+#'   does not hold.
 #'
 #'   An input whose `when` is not true does not exist. It is `NA` in comparisons, which are then not true. A constraint
 #'   that is `NA` for this reason does not bind.
@@ -139,12 +145,6 @@ NULL
 #'   them. `NULL` (default): none.
 #' @param when the condition under which the input exists: a one-sided formula. `NULL` (default): always.
 #' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
-#' @section Errors: These are errors:
-#'   * conditions on unknown inputs, in a circle, or with functions that are not allowed;
-#'   * comparisons with a level that an input does not have;
-#'   * equalities of reals that are not linear, which no search satisfies: write a margin, `abs(a * b - 1) <= 0.01`;
-#'   * constraints that no point satisfies (proved for linear ones, else of 65,536 points that are tried);
-#'   * points outside the space, which the error names.
 #' @seealso [search-space-details]; [kernel_categorical()], [box_domain()], [mlr3-integration], [tune_gp_bandit()].
 #' @concept hyperparameter space
 #' @concept mixed-integer

@@ -283,6 +283,11 @@ picture_points <- function(domain, type, played, resolution) UseMethod("picture_
 # Values of input `i` along its axis, about `count` of them.
 input_axis <- function(domain, i, count) UseMethod("input_axis")
 
+# The levels of an input as text; NULL for numbers.
+levels_as_text <- function(param) {
+  switch(or_else(param$type, "real"), factor = as.character(param$levels), logical = c("FALSE", "TRUE"))
+}
+
 # The names of the levels of input `i`, NULL if it is a number.
 input_levels <- function(domain, i) levels_as_text(domain$params[[domain$names[i]]])
 

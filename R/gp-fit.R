@@ -377,9 +377,6 @@ fit_priors <- function(priors, known) {
   })
 }
 
-normal_prior <- function(mean, sd) c(0, 0, if (is.finite(sd)) c(1, mean, sd))
-has_no_prior <- function(prior) length(prior) == 2 && prior[1] == 0
-
 # c(meanlog, sdlog); rows of these, with or without a third column of weights; of a correlation also
 # c(shape1 =, shape2 =). Returns an element of fit_priors().
 check_parameter_prior <- function(prior, arg, correlation = FALSE) {

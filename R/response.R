@@ -499,6 +499,10 @@ set_tau <- function(rewards, values) {
   rewards
 }
 
+# An element of fit_priors().
+normal_prior <- function(mean, sd) c(0, 0, if (is.finite(sd)) c(1, mean, sd))
+has_no_prior <- function(prior) length(prior) == 2 && prior[1] == 0
+
 # Inserts the additional parameters before the last one, which is the noise (not used by this type).
 with_extras <- function(problem, extras) {
   last <- length(problem$start)

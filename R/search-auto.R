@@ -26,7 +26,8 @@
 #' @param ... further arguments of [gp_bandit()].
 #' @param n_initial number of points of the initial design, an integer >= 0; each row of `data` replaces one. `NULL`:
 #'   3 in a space of arms, levels, integers or steps only, or as many as the first batch has, otherwise
-#'   `max(4, 5 * inputs)`, or `2 * inputs` from 15 inputs on. With `transfer` 3, and more if earlier campaigns explain little.
+#'   `max(4, 5 * inputs)`, or `2 * inputs` from 15 inputs on. With `transfer` 3, and more if earlier campaigns explain
+#'   little.
 #' @param initial_design points to be suggested first, in the form of `domain`'s inputs, instead of a drawn design.
 #'   `NULL`, the default: `n_initial` points are drawn.
 #' @param prior_optimum a prior over the location of the optimum: [prior_normal()], or a function that returns log
@@ -45,17 +46,8 @@
 #' @param outcomes,limits objectives and outcome constraints, as in [maximize_bandit()]. `data` has a column for each
 #'   outcome instead of `reward`; with `limits`, in addition to it. `NULL`, the default: a single reward.
 #' @param rewards [rewards_binary()] for yes or no, [rewards_counts()], or [rewards_ordinal()]; a string such as
-#'   `"binary"` is the same. `NULL`, the default: measurements. See *Yes or no, and counts*.
+#'   `"binary"` is the same. `NULL`, the default: measurements. See [ask-and-tell-details].
 #' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
-#' @section Yes or no, and counts:
-#' With `rewards = rewards_binary()`, results are 1 or 0, `TRUE` or `FALSE` (in `data` also "yes" or "no"), or
-#' \eqn{k} successes in \eqn{n} trials: `$observe(id, k, size = n)`. For counts, `size` is the exposure. In `data` both
-#' are columns, and the objective of [maximize_bandit()] may return `c(reward = k, size = n)`.
-#'
-#' The kernel, its priors and the prior mean are chosen as for measurements, on the scale of the link. Every refit
-#' estimates them from at most 400 points, and the rewards since the last one must be a sixth of all. Results are
-#' probabilities or expected counts, see [rewards]. A rule for `changes` is possible. Not supported are `outcomes`,
-#' `limits`, `transfer`, `race`, `fidelity`, and of [gp_model()] `transform` and `noise = "none"`.
 #' @section Contexts:
 #' `contexts` takes the short forms of `domain`: ranges, levels, `param_*()`, a list of these, a [search_space()]
 #' (without `when`, `where` and shares), or a data.frame of the contexts that can occur. Contexts are given as
@@ -70,21 +62,10 @@
 #' Until then `$best()`, `$posterior()` and results based on them use a temporary fit, if there are enough rewards (5 by
 #' default). With fewer rewards they use the initial hyperparameters and are not informative. Results with one reward or
 #' none are described in [scale_outputs()].
-#' @section Repeated points:
-#' * A point whose reward is pending is not suggested again while the space has other points. If possible, no point is
-#'   within 1% of all inputs' ranges of a pending one. Neither holds with [pending_ignore()].
-#' * If no input is continuous (arms, levels, integers, steps), a point with an observed reward is not suggested again
-#'   while others are left, until two rewards of one point have differed. This holds in each context separately. A
-#'   failed point counts as observed, except with `failures = "forget"`. Rewards with a likelihood, and rules for
-#'   `changes`, are excepted; so are [gp_bandit()] and the named algorithms.
-#' * Otherwise, points with observed rewards are suggested again only if the noise is not negligible (defined in
-#'   [recommended-point]). With `contexts` it never is.
-#' * If all points have been used, points are repeated. With `gp_model(noise = "none")` they never are: `$suggest()`
-#'   then returns the points that are left, with a message, and is an error if there are none.
 #' @section Guarantee: None with fitted hyperparameters.
-#' @seealso [maximize_bandit()] if the computer evaluates the points, with the source of the method; [policies] for the
-#'   formula of expected improvement; [recommended-point] for the rule of `$best()`; [calibration] for the meaning of
-#'   its numbers.
+#' @seealso [ask-and-tell-details] for repeated points and types of results; [maximize_bandit()] if the computer
+#'   evaluates the points, with the source of the method; [policies] for the formula of expected improvement;
+#'   [recommended-point] for the rule of `$best()`; [calibration] for the meaning of its numbers.
 #' @concept Bayesian optimization
 #' @concept ask and tell
 #' @concept design of experiments
@@ -99,7 +80,8 @@
 #' b$best()
 #'
 #' # Visitors who buy, at prices from 5 to 20, in two groups:
-#' shop <- auto_bandit(list(price = c(5, 20)), rewards = rewards_binary(), contexts = list(group = c("new", "old")))
+#' shop <- auto_bandit(list(price = c(5, 20)), rewards = rewards_binary(),
+#'                     contexts = list(group = c("new", "old")))
 #' q <- shop$suggest(context = list(group = "new"))
 #' q
 #' shop$observe(q$id, 3, size = 40)
@@ -154,6 +136,37 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   add_in_order(bandit, known)
   bandit
 }
+
+#' Repeated points and types of results in searches
+#'
+#' Details of [auto_bandit()] and [maximize_bandit()]: when a point is suggested again, and searches with results that
+#' are yes or no, or counts.
+#'
+#' @section Repeated points:
+#' * A point whose reward is pending is not suggested again while the space has other points. If possible, no point is
+#'   within 1% of all inputs' ranges of a pending one. Neither holds with [pending_ignore()].
+#' * If no input is continuous (arms, levels, integers, steps), a point with an observed reward is not suggested again
+#'   while others are left, until two rewards of one point have differed. This holds in each context separately. A
+#'   failed point counts as observed, except with `failures = "forget"`. Rewards with a likelihood, and rules for
+#'   `changes`, are excepted; so are [gp_bandit()] and the named algorithms.
+#' * Otherwise, points with observed rewards are suggested again only if the noise is not negligible (defined in
+#'   [recommended-point]). With `contexts` it never is.
+#' * If all points have been used, points are repeated. With `gp_model(noise = "none")` they never are: `$suggest()`
+#'   then returns the points that are left, with a message, and is an error if there are none.
+#' @section Yes or no, and counts:
+#' With `rewards = rewards_binary()`, results are 1 or 0, `TRUE` or `FALSE` (in `data` also "yes" or "no"), or
+#' \eqn{k} successes in \eqn{n} trials: `$observe(id, k, size = n)`. For counts, `size` is the exposure. In `data` both
+#' are columns, and the objective of [maximize_bandit()] may return `c(reward = k, size = n)`.
+#'
+#' The kernel, its priors and the prior mean are chosen as for measurements, on the scale of the link. Every refit
+#' estimates them from at most 400 points, and the rewards since the last one must be a sixth of all. Results are
+#' probabilities or expected counts, see [rewards]. A rule for `changes` is possible. Not supported are `outcomes`,
+#' `limits`, `transfer`, `race`, `fidelity`, and of [gp_model()] `transform` and `noise = "none"`.
+#' @seealso [auto_bandit()], [rewards].
+#' @concept ask and tell
+#' @concept binary outcomes
+#' @name ask-and-tell-details
+NULL
 
 #' Continue with earlier experiments, or in another search space
 #'
@@ -268,8 +281,8 @@ NULL
 #' * 1/2 if no point was evaluated again.
 #'
 #' Rewards that were reported with more noise than the others count only if there are no others, and then \eqn{s} is 0.
-#' If there are none, the posterior mean at the recommended point is no less than at the point with the best reward. With
-#' `contexts`, `changes`, or a noise variance that is not fitted, the point with the largest posterior mean is
+#' If there are none, the posterior mean at the recommended point is no less than at the point with the best reward.
+#' With `contexts`, `changes`, or a noise variance that is not fitted, the point with the largest posterior mean is
 #' recommended.
 #' @section Several objectives:
 #' `$front()` and `$best(weights = )` compare evaluated points by the worth of each objective. Another point belongs to

@@ -102,7 +102,9 @@ importance_now <- function(bandit, points, context, draws) {
 most_important <- function(importance, outcome) {
   rows <- if (is.null(importance$outcome)) importance else importance[importance$outcome == outcome, ]
   # (A goal depends on all outcomes.)
-  if (nrow(rows) == 0) rows <- stats::aggregate(total ~ input, as.data.frame(unclass(importance)[c("input", "total")]), sum)
+  if (nrow(rows) == 0) {
+    rows <- stats::aggregate(total ~ input, as.data.frame(unclass(importance)[c("input", "total")]), sum)
+  }
   rows$input[order(rows$total, decreasing = TRUE)]
 }
 

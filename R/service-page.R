@@ -103,7 +103,8 @@ is_drawn_along_inputs <- function(config) {
 
 slice_columns <- function(part, name, through, log, levels = NULL) {
   list(input = name, log = log, through = if (is.null(levels)) through else as.character(through),
-       levels = if (!is.null(levels)) I(part$label), value = I(if (is.null(levels)) part$value else seq_along(part$label)),
+       levels = if (!is.null(levels)) I(part$label),
+       value = I(if (is.null(levels)) part$value else seq_along(part$label)),
        piece = I(or_else(part$piece, rep(0, nrow(part)))), mean = I(part$mean), lower = I(part$lower),
        upper = I(part$upper))
 }

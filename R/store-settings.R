@@ -8,8 +8,9 @@ check_stored_settings <- function(config) {
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_data("The settings in this store are not a bandit's.", argument = "store")
   }
-  invalid <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "context_space", "design", "search", "format",
-                                      "output_map", "models", "transfer", "fresh", "noiseless", "noise_field",
+  invalid <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "context_space", "design",
+                                      "design_grows", "search", "format", "output_map", "models", "transfer", "fresh",
+                                      "noiseless", "noise_field",
                                       "forgetting", "reward_name", "goal"))
   if (length(invalid)) {
     stop_data("The settings in this store are not a bandit's: ", dQuote(invalid[1], FALSE), " is unknown.",
