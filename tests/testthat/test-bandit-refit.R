@@ -411,7 +411,7 @@ test_that("a refit to rewards without noise gives a model for the whole space", 
 
 test_that("what a refit takes does not grow with the numbers of readings", {
   bandit <- auto_bandit(list(a = c(0, 1)), n_initial = 4)
-  times <- c(9e4, 1, 8e4, 9e4)
+  times <- c(9e3, 1, 8e3, 9e3)
   for (k in 1:4) bandit$observe(bandit$suggest()$id, k %% 3, size = times[k], sd = 0.1)
   frame <- as.environment(bandit)
   gpbandits:::rebuild(frame)
@@ -421,7 +421,7 @@ test_that("what a refit takes does not grow with the numbers of readings", {
   expect_equal(as.vector(rowsum(known$count * known$value, known$id)) / times, 1:4 %% 3)
   # An untrusted file can state any number, and a fit of it is a fit of few numbers.
   text <- as_json(bandit)
-  many <- gsub("\\b[89]0000\\b", "1e9", text)
+  many <- gsub("\\b[89]000\\b", "1e9", text)
   expect_false(identical(many, text))
   for (one in list(from_json(text), from_json(many))) {
     expect_identical(nrow(one$suggest()), 1L)
