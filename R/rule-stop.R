@@ -156,7 +156,7 @@ NULL
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' set.seed(1)
 #' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)
-#' b$add(arm = c(10, 40, 70), reward = problem$f[c(10, 40, 70)])
+#' b$add(arm = c(10, 40, 70), reward = sin(6 * x)[c(10, 40, 70)])
 #' b$expected_improvement(4, at_least = 0.05)
 #' b$reset()
 #' run <- run_bandit(b, problem, rounds = 200, stop_when = stop_prb(0.1))
