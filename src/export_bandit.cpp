@@ -354,7 +354,8 @@ bool cpp_bandit_has_left(SEXP handle, const Rcpp::List& context) {
   return bandit->has_points_left(gpb::contexts_from_list(context).at(0));
 }
 
-// The worth of the points of queries in which an outcome is known, in the model's units. `exact`: it has almost no noise.
+// The worth of the points of queries in which an outcome is known, in the model's units. `exact`: it has almost no
+// noise.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_bandit_worth(SEXP handle, const std::vector<int>& ids, int outcome, bool exact) {
   BanditHandle bandit(handle);
@@ -544,7 +545,8 @@ Eigen::MatrixXd cpp_joint_maxima(SEXP joint, int draws) {
 }
 
 // A reward that is NA is not known yet. `outcomes`: NULL or, with several outcomes, their values with noise variances,
-// sizes and spreads (`value`, `noise_var`, `size`, `spread`, a row per point). Values that are not NA are reported after all points have been given.
+// sizes and spreads (`value`, `noise_var`, `size`, `spread`, a row per point). Values that are not NA are reported after
+// all points have been given.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_give(SEXP handle, const Rcpp::List& points, const Rcpp::List& contexts,
                      const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,

@@ -708,7 +708,8 @@ SEXP cpp_bandit_has_many_points(SEXP handle, const std::vector<gpb::Index>& ids,
 }
 
 // What the mean of an outcome (1-based) is conditioned on, under an output transform (NULL: as it is): ids of the
-// queries, rewards, their values in the model's units, noise variances there (NA for the model's), numbers of equal readings, and
+// queries, rewards, their values in the model's units, noise variances there (NA for the model's), numbers of equal
+// readings, and
 // how much the transform stretches all of them. `usual`: see known_measurements_of().
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_measurements(SEXP handle, int outcome, SEXP map, double usual) {

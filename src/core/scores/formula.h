@@ -14,7 +14,8 @@ class Formula {
   // The numbers of the operations are those of `formula_operations` in R.
   enum class Op {
     constant, variable, add, subtract, multiply, divide, power, negate, abs, sqrt, exp, log, log2, log10, sin, cos,
-    round, floor, ceiling, smaller, larger, choose, equal, differs, less, at_most, more, at_least, both, either, no, modulo,
+    round, floor, ceiling, smaller, larger, choose, equal, differs, less, at_most, more, at_least, both, either, no,
+    modulo,
     quotient, one_of_two
   };
   static constexpr Index kMostDeep = 64, kOperations = 34;
