@@ -3,7 +3,7 @@
 #' Level-set estimation (LSE): where is f above a level?
 #'
 #' `gp_lse()` classifies points by whether \eqn{f(x) > h}, with \eqn{h} = `level` (Gotovos et al. 2013). Use it to find
-#' the region above a threshold rather than the maximum. It is a preset of [gp_bandit()].
+#' the region above a level rather than the maximum. It is a preset of [gp_bandit()], and `plot()` draws the labels.
 #'
 #' Each candidate point has an interval \eqn{C_t}: the intersection over all rounds so far of
 #' \deqn{\mu(x) \pm w_t\sigma(x),}{mu(x) +- w_t sd(x),}
@@ -111,7 +111,8 @@ averaged_refit <- function(refit, noise_var) {
 
 bandit_levels <- function(bandit, context, x = NULL, ...) {
   check_dots_empty(..., allowed = c("context", "x"))
-  if (identical(bandit$config$policy$kind, "straddle")) return(levels_by_posterior(bandit, x, context))
+  policy <- bandit$config$policy
+  if (trait(policy, "labels") && !trait(policy, "intervals")) return(levels_by_posterior(bandit, x, context))
   if (!is.null(x)) stop_unused("x", "`gp_lse()` labels all points of its domain")
   found <- labelled_intervals(bandit, context)
   points <- interval_points(bandit$config$domain, found)
@@ -132,7 +133,9 @@ levels_by_posterior <- function(bandit, x, context) {
   level <- bandit$config$policy$level
   lower <- or_else(found$lower, found$mean - stats::qnorm(0.975) * found$sd)
   upper <- or_else(found$upper, found$mean + stats::qnorm(0.975) * found$sd)
+  # (Before the first rewards there may be no scale, and no interval.)
   label <- ifelse(lower > level, "above", ifelse(upper < level, "below", "unknown"))
+  label[is.na(label)] <- "unknown"
   ours <- columns_beside(list(label = label, lower = lower, upper = upper), names(at))
   cbind(as.data.frame(at, optional = TRUE), as.data.frame(ours, optional = TRUE))
 }

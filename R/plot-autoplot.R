@@ -292,6 +292,9 @@ ggplot_profile <- function(bandit, plot_data) {
       ggplot2::scale_shape_manual(NULL, values = style$shape) +
       ggplot2::scale_size_manual(NULL, values = style$size)
   }
+  level <- plot_data$set$level
+  if (!is.null(level)) picture <- picture + ggplot2::geom_hline(yintercept = level, linetype = "longdash") +
+      ggplot2::labs(caption = paste("dashed:", level_named(plot_data$set)))
   picture + ggplot_some_height(c(points$mean, marks$height)) +
     ggplot2::labs(x = plot_data$x_label, y = plot_data$reward) +
     ggplot2::guides(fill = ggplot2::guide_legend(order = 2))
@@ -333,11 +336,15 @@ ggplot_map <- function(bandit, plot_data) {
   if (plot_data$scattered) return(ggplot_scatter(plot_data))
   surface <- data.frame(at = plot_data$x, at_y = plot_data$y, mean = plot_data$frame$mean)
   size <- c(tile_size(plot_data$x, grepl("x", plot_data$log)), tile_size(plot_data$y, grepl("y", plot_data$log)))
+  set <- plot_data$set
+  surface$label <- or_else(set$label, NA)
+  lying <- aes_of(x = "at", y = "at_y", fill = if (is.null(set)) "mean" else "label")
   picture <- ggplot2::ggplot(plot_data$shown) +
-    ggplot2::geom_tile(data = surface, mapping = aes_of(x = "at", y = "at_y", fill = "mean"),
-                       width = size[1], height = size[2]) +
-    ggplot2::scale_fill_gradientn("posterior mean", colours = surface_colours(100)) +
-    ggplot_contours(surface, "mean")
+    ggplot2::geom_tile(data = surface, mapping = lying, width = size[1], height = size[2],
+                       show.legend = in_key_of_fill) +
+    (if (is.null(set)) ggplot2::scale_fill_gradientn("posterior mean", colours = surface_colours(100))
+     else ggplot_label_scale(set)) +
+    ggplot_contours(surface, "mean") + ggplot_level_contours(surface, set$level)
   played <- played_points(plot_data$queries)
   if (nrow(played)) {
     picture <- picture +
@@ -350,25 +357,31 @@ ggplot_map <- function(bandit, plot_data) {
     ggplot2::labs(x = plot_data$names[1], y = plot_data$names[2])
 }
 
-# Two panels of points. The mean uses fill and the sd uses colour, so that each has a colour key.
+# (Labels that no point has are in the key too; the other keys stay free of fill.)
+in_key_of_fill <- c(fill = TRUE, size = FALSE, linetype = FALSE, shape = FALSE)
+
+# Two panels of points. The first uses fill and the second uses colour, so that each has a colour key.
 ggplot_scatter <- function(plot_data) {
-  panels <- factor(paste("posterior", c("mean", "sd")))
+  shown <- panels_of_arms(plot_data)
+  set <- plot_data$set
+  panels <- factor(panel_titles(shown), panel_titles(shown))
   arms <- scatter_plot_data(plot_data)
   both <- rbind(cbind(panel = panels[1], arms), cbind(panel = panels[2], arms))
-  mean <- both[both$panel == panels[1], ]
-  sd <- both[both$panel == panels[2], ]
+  first <- both[both$panel == panels[1], ]
+  second <- both[both$panel == panels[2], ]
   size <- 2.2 * scatter_size(nrow(arms))
   scale <- function(order) {
     bar <- ggplot2::guide_colourbar(order = order, barheight = ggplot2::unit(3.5, "lines"))
     list(colours = surface_colours(100), na.value = "grey85", guide = bar)
   }
   picture <- ggplot2::ggplot(plot_data$shown) +
-    ggplot2::geom_point(data = mean, mapping = aes_of(x = "x", y = "y", fill = "mean"), shape = 21, size = size,
-                        colour = "grey55", stroke = 0.3) +
-    ggplot2::geom_point(data = sd, mapping = aes_of(x = "x", y = "y"), size = size + 0.4, colour = "grey55") +
-    ggplot2::geom_point(data = sd, mapping = aes_of(x = "x", y = "y", colour = "sd"), size = size) +
-    do.call(ggplot2::scale_fill_gradientn, c("posterior mean", scale(1))) +
-    do.call(ggplot2::scale_colour_gradientn, c("posterior sd", scale(2))) + ggplot2::facet_wrap("panel")
+    ggplot2::geom_point(data = first, mapping = aes_of(x = "x", y = "y", fill = shown[1]), shape = 21, size = size,
+                        colour = "grey55", stroke = 0.3, show.legend = in_key_of_fill) +
+    ggplot2::geom_point(data = second, mapping = aes_of(x = "x", y = "y"), size = size + 0.4, colour = "grey55") +
+    ggplot2::geom_point(data = second, mapping = aes_of(x = "x", y = "y", colour = shown[2]), size = size) +
+    (if (is.null(set)) do.call(ggplot2::scale_fill_gradientn, c("posterior mean", scale(1)))
+     else ggplot_label_scale(set, guide = ggplot2::guide_legend(order = 1))) +
+    do.call(ggplot2::scale_colour_gradientn, c(panel_titles(shown)[2], scale(2))) + ggplot2::facet_wrap("panel")
   ring <- function(rows, colour) {
     if (!any(rows)) return(NULL)
     ggplot2::geom_point(data = both[rows, ], mapping = aes_of(x = "x", y = "y", size = "plays"), shape = 1,

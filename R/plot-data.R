@@ -17,6 +17,7 @@ okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purp
 #   `queries`      the history in this context without its inputs, with positions `at` (and `at_y`).
 #   `played`       the inputs of the queries.
 #   `band`         the credible band.
+#   `set`          the labels of a level set.
 #   `next_choice`  the next query; `ahead` has its inputs.
 bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, resolution) {
   check_has_posterior(bandit)
@@ -141,6 +142,8 @@ plot_data_frame <- function(bandit, plot_data, points, truth) {
   if (!is.null(truth)) truth <- truth_values(truth, user_inputs(domain, points), plot_data$context, can_count(domain))
   ours <- as.list(posterior[c("mean", "sd", "lower", "upper")])
   ours$feasible <- posterior$feasible
+  plot_data$set <- level_set_plot_data(bandit, plot_data)
+  ours$label <- if (!is.null(plot_data$set)) as.character(plot_data$set$label)
   if (can_count(domain)) ours$plays <- tabulate(plot_data$queries$arm, point_total(points))
   ours$truth <- truth
   plot_data$frame <- cpp_frame(ours)
@@ -207,11 +210,13 @@ is_scattered <- function(domain) is_plain_set_of_arms(domain) && ncol(domain$x) 
 # The points of a two-dimensional plot of scattered arms, one row each.
 scatter_plot_data <- function(plot_data) {
   data.frame(x = plot_data$x, y = plot_data$y, plot_data$frame[c("mean", "sd", "plays")],
-             pending = seq_along(plot_data$x) %in% plot_data$queries$arm[is.na(plot_data$queries$reward)])
+             pending = seq_along(plot_data$x) %in% plot_data$queries$arm[is.na(plot_data$queries$reward)],
+             label = or_else(plot_data$set$label, NA))
 }
 
 # The best of the drawn points by posterior mean, among those where the limits (if any) hold.
 best_drawn <- function(plot_data) {
+  if (!is.null(plot_data$set)) return(integer())
   values <- plot_data$sign * plot_data$frame$mean
   if (is_flat(values)) return(integer())
   values[which(plot_data$frame$feasible < 0.95)] <- NA

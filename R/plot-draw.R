@@ -8,11 +8,13 @@ draw_profile <- function(bandit, plot_data, frame) {
   frame$ylab <- or_else(frame$ylab, plot_data$reward)
   if (plot_data$type == "arms") frame$x_axis <- named_axis(arm_labels(bandit$config$domain)[plot_data$points$arm],
                                                            length(plot_data$x))
-  shown <- c(plot_data$frame$lower, plot_data$frame$upper, plot_data$frame$truth, plot_data$queries$reward)
+  shown <- c(plot_data$frame$lower, plot_data$frame$upper, plot_data$frame$truth, plot_data$queries$reward,
+             plot_data$set$level)
   open_picture(frame, plot_data$x, shown, profile_key(plot_data))
   if (is_line(plot_data)) draw_band_of(plot_data) else draw_bars(plot_data)
   draw_rewards(plot_data$queries)
   if (is_line(plot_data)) draw_curve(plot_data)
+  if (!is.null(plot_data$set$level)) graphics::abline(h = plot_data$set$level, lty = 5)
   draw_pending(plot_data)
   draw_next(bandit, plot_data)
 }
@@ -26,6 +28,7 @@ profile_key <- function(plot_data) {
     else key_entry("posterior mean", mark$mean, pch = 15, size = 0.9),
     if (curve) key_entry(plot_data$band$label, mark$band, pch = 15, size = 2.2)
     else key_entry(plot_data$band$label, mark$mean, lty = 1, lwd = 1.3),
+    if (!is.null(plot_data$set$level)) key_entry(level_named(plot_data$set), "black", lty = 5, lwd = 1),
     if (!is.null(plot_data$frame$truth) && curve) key_entry("truth", mark$truth, lty = 2, lwd = 1.5),
     if (!is.null(plot_data$frame$truth) && !curve) key_entry("truth", mark$truth, pch = 4),
     if (any(known & seen$current)) key_entry("observed reward", mark$seen, pch = 16, size = 0.8),
@@ -104,22 +107,28 @@ draw_next <- function(bandit, plot_data) {
 
 draw_map <- function(bandit, plot_data, frame) {
   if (plot_data$scattered) return(draw_scatter(plot_data, frame))
-  old <- room_for_key()
-  on.exit(graphics::par(old))
+  if (is.null(plot_data$set)) {
+    old <- room_for_key()
+    on.exit(graphics::par(old))
+  }
   frame$xlab <- or_else(frame$xlab, plot_data$names[1])
   frame$ylab <- or_else(frame$ylab, plot_data$names[2])
   xs <- sort(unique(plot_data$x))
   ys <- sort(unique(plot_data$y))
-  z <- matrix(NA_real_, length(xs), length(ys))
-  z[cbind(match(plot_data$x, xs), match(plot_data$y, ys))] <- plot_data$frame$mean
+  labels <- z <- matrix(NA_real_, length(xs), length(ys))
+  at <- cbind(match(plot_data$x, xs), match(plot_data$y, ys))
+  z[at] <- plot_data$frame$mean
+  set <- plot_data$set
+  if (!is.null(set)) labels[at] <- as.integer(set$label)
   played <- played_points(plot_data$queries)
   edges <- list(x = cell_edges(xs, grepl("x", plot_data$log)), y = cell_edges(ys, grepl("y", plot_data$log)))
-  surface <- key_entry("posterior mean", surface_colours(100)[70], pch = 15, size = 2.2)
+  surface <- if (!is.null(set)) label_key(set)
+             else key_entry("posterior mean", surface_colours(100)[70], pch = 15, size = 2.2)
   open_picture(frame, edges$x, edges$y, map_key(plot_data, played, surface), grid = FALSE)
-  draw_surface(xs, ys, z, edges)
+  if (is.null(set)) draw_surface(xs, ys, z, edges) else draw_level_set(xs, ys, z, labels, edges, set$level)
   graphics::points(played$x, played$y, pch = 21, cex = play_size(played$plays, played$plays), lwd = 1,
                    col = "black", bg = ifelse(played$pending, mark$pending, grDevices::adjustcolor("white", 0.75)))
-  draw_colour_key(range(z), edges$y)
+  if (is.null(set)) draw_colour_key(range(z), edges$y)
   draw_map_marks(plot_data)
 }
 
@@ -145,29 +154,36 @@ draw_scatter <- function(plot_data, frame) {
   frame$xlab <- or_else(frame$xlab, plot_data$names[1])
   frame$ylab <- or_else(frame$ylab, plot_data$names[2])
   arms <- scatter_plot_data(plot_data)
-  for (what in c("mean", "sd")) {
-    frame$main <- paste("posterior", what)
+  for (what in panels_of_arms(plot_data)) {
+    frame$main <- panel_titles(what)
     draw_scatter_panel(arms, arms[[what]], plot_data, frame)
   }
   graphics::mtext(title, outer = TRUE, line = 0.2, font = 2)
 }
+
+panels_of_arms <- function(plot_data) if (is.null(plot_data$set)) c("mean", "sd") else c("label", "mean")
+
+panel_titles <- function(shown) ifelse(shown == "label", "level set", paste("posterior", shown))
 
 draw_scatter_panel <- function(arms, values, plot_data, frame) {
   old <- room_for_key()
   on.exit(graphics::par(old))
   played <- arms$plays > 0
   size <- scatter_size(nrow(arms))
-  unplayed <- key_entry("arm not played", "grey55", pch = 21, bg = surface_colours(100)[50], size = size)
-  key <- map_key(plot_data, arms[played, ], if (!all(played)) unplayed)
+  unplayed <- key_entry("arm not played", "grey55", pch = 21, size = size,
+                        bg = if (is.factor(values)) "white" else surface_colours(100)[50])
+  labelled <- is.factor(values)
+  key <- map_key(plot_data, arms[played, ], rbind(if (labelled) label_key(plot_data$set, contour = FALSE),
+                                                  if (!all(played)) unplayed))
   top <- open_picture(frame, arms$x, arms$y, key)
-  colours <- colours_of_values(values)
+  colours <- if (labelled) label_colours[as.character(values)] else colours_of_values(values)
   graphics::points(arms$x[!played], arms$y[!played], pch = 21, cex = size, lwd = 0.6, col = "grey55",
                    bg = colours[!played])
   graphics::points(arms$x[played], arms$y[played], pch = 21, lwd = 1.6, bg = colours[played],
                    cex = 0.4 + play_size(arms$plays[played], arms$plays[played]),
                    col = ifelse(arms$pending[played], mark$pending, "black"))
   draw_map_marks(plot_data)
-  draw_colour_key(range(values), c(graphics::par("usr")[3], top))
+  if (!labelled) draw_colour_key(range(values), c(graphics::par("usr")[3], top))
 }
 
 scatter_size <- function(n) if (n > 1000) 0.5 else if (n > 200) 0.8 else 1.1

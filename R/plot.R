@@ -14,6 +14,8 @@
 #' * `"map"` (two inputs: arms, a box, or a product): the posterior mean as an image with contours. It also has the
 #'   points played, whose size is their number of plays, the next choice, the best point by posterior mean and, with
 #'   `truth`, the true maximiser. See *Maps of arms*.
+#'   For a level set ([policy_straddle()], [gp_lse()]), the map shows the points above and below the level and the
+#'   unknown ones, by `$levels()`, and the contour of the posterior mean at the level. In a curve the level is a line.
 #' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` is given)
 #'   along each input, through the best point by posterior mean.
 #' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two most important inputs ([input_importance()]),
@@ -78,7 +80,7 @@
 #' @return Invisibly, a data.frame of the data drawn.
 #'
 #' * **Bandit**: a row per point with `arm` (arms only), the inputs, `mean`, `sd`, `lower` and `upper` (the band),
-#'   `plays` (arms only; in this context) and `truth` (if given). Attribute `width` is a number. Attribute `next_choice`
+#'   `plays` (arms only; in this context), `truth` (if given) and, for a level set, `label`. Attribute `width` is a number. Attribute `next_choice`
 #'   is a row of a history, or `NULL`.
 #' * **Run**: `round`, the column of the quantity, `bound`.
 #' * **Comparison**: `bandit`, `round`, `mean`, `se`, `lower`, `upper`, `bound`.

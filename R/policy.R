@@ -145,6 +145,7 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 #   `rises`         is its score nondecreasing in mean and sd?
 #   `blind`         does its choice not depend on the rewards?
 #   `intervals`     does it keep the intersection of the intervals of all rounds, which label the points?
+#   `labels`        does `$levels()` label points as above or below its `level`?
 #   `of_noise`      does its choice depend on the noise variance?
 #   `curved`        does it allow widths with the sd of pseudo-observations (width_glm())?
 #   `pairs`         does it suggest pairs for comparison?
@@ -158,7 +159,7 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
   takes_prior = FALSE, draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE,
-  blind = FALSE, of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE, first = NULL,
+  labels = FALSE, blind = FALSE, of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE, first = NULL,
   phases = character(),
   declares = FALSE, scripted = FALSE,
   # `limits`: does it use the limits of other outcomes? `objectives`: how many objectives does it optimise jointly (0:
@@ -212,7 +213,7 @@ policy_entries <- list(
   eims = list(traits = list(title = "expected improvement over a sampled maximum", short = "GP-EIMS", random = TRUE,
                             draws = TRUE)),
   straddle = list(settings = alist(level = check_number(level), random = check_flag(random)),
-                  traits = list(title = "straddle", random = function(policy) policy$random,
+                  traits = list(title = "straddle", random = function(policy) policy$random, labels = TRUE,
                                 resolved = function(policy) function(settings, config) {
                                   settings$level <- values_expecting(settings$level, config)
                                   settings
@@ -275,7 +276,7 @@ policy_entries <- list(
   level_set = list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE), implicit = check_flag(implicit),
                      level = check_level(level, implicit), accuracy = check_number(accuracy, lower = 0)),
-    traits = list(title = "level-set estimation", short = "LSE", intervals = TRUE,
+    traits = list(title = "level-set estimation", short = "LSE", intervals = TRUE, labels = TRUE,
                   resolved = function(policy) function(settings, config) {
                     replace(settings, c("level", "accuracy"), levels_in_model(settings, config))
                   })
@@ -481,7 +482,8 @@ policy_eims <- function() new_policy("eims")
 #'   1/lambda).} There is no bound for `random = FALSE`.
 #' @section Labels: `$levels(x = NULL, context = NULL)` of a bandit with this policy labels points (all arms if `x` is
 #'   `NULL`) as `"above"` or `"below"` the level, or `"unknown"`, by the 95% interval of the posterior at each point.
-#'   The intervals do not hold at all points together. With [auto_bandit()] the kernel is estimated.
+#'   The intervals do not hold at all points together. With [auto_bandit()] the kernel is estimated. With two inputs
+#'   `plot(b, "map")` draws the labels and the contour at the level.
 #' @references Inatsu, Takeno, Kutsukake and Takeuchi (2024) <https://arxiv.org/abs/2408.03144>.
 #' @seealso [gp_lse()], which labels every arm; [policies].
 #' @concept level-set estimation
@@ -492,6 +494,13 @@ policy_eims <- function() new_policy("eims")
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy = policy_straddle(0.5))
 #' b$suggest()
+#'
+#' # Stations of a map with a kernel that is estimated, in batches of five:
+#' set.seed(1)
+#' survey <- auto_bandit(list(east = c(0, 6), north = c(0, 4)), policy = policy_straddle(50), reward = "lead")
+#' stations <- survey$suggest(5)
+#' survey$observe(stations$id, c(12, 61, 35, 55, 48))
+#' plot(survey, "map")
 #' @export
 policy_straddle <- function(level, random = TRUE) new_policy("straddle")
 
