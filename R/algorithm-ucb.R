@@ -36,8 +36,13 @@
 #'   Assumptions: finitely many arms; \eqn{f \sim GP(0, k)}{f ~ GP(0, k)} with the true kernel,
 #'   \eqn{k(x,x)\le 1}{k(x, x) <= 1}; Gaussian noise of the true variance `noise_var`.
 #'
-#'   The division by five is outside the theorem. EI has no guarantee here, with or without costs; it is common in
-#'   practice. For other combinations see [bandit-combinations].
+#'   The division by five is outside the theorem. On a box, [width_srinivas_compact()] and [width_amm()] have theorems for
+#'   an upper bound that is maximised exactly; the package searches for its maximum numerically.
+#'
+#'   For EI the average regret tends to 0 if \eqn{f} is drawn from the prior with [kernel_se()] or [kernel_matern()] (Wang,
+#'   Wang, Ng and Petra 2025). Conditions: the kernel and the Gaussian noise are known and fixed; `xi = 0`; no
+#'   costs; and the incumbent is the best posterior mean, at the evaluated points (as here) or everywhere. Its constants
+#'   are not in [regret_bound()], because they have not been checked. For other combinations see [bandit-combinations].
 #' @inheritParams gp_bandit
 #' @param width a [width][widths], or a number for a constant width. `NULL` (default): `width_srinivas_finite(delta,
 #'   scale = 1/5)`, on finitely many arms; on a box a width must be given.
@@ -53,7 +58,9 @@
 #' @references Srinivas, Krause, Kakade and Seeger (2010), Gaussian process optimization in the bandit
 #'   setting, ICML <https://arxiv.org/abs/0912.3995>; Snoek, Larochelle and Adams (2012), Practical Bayesian
 #'   optimization of machine learning algorithms <https://arxiv.org/abs/1206.2944>; Valko, Korda, Munos, Flaounas and
-#'   Cristianini (2013), Finite-time analysis of kernelised contextual bandits, UAI <https://arxiv.org/abs/1309.6869>.
+#'   Cristianini (2013), Finite-time analysis of kernelised contextual bandits, UAI <https://arxiv.org/abs/1309.6869>;
+#'   Wang, Wang, Ng and Petra (2025), Bayesian optimization with expected improvement: no regret and the choice of
+#'   incumbent <https://arxiv.org/abs/2508.15674>.
 #' @aliases gp_pi kernel_ucb gp_ei_cost
 #' @concept Bayesian optimization
 #' @concept acquisition function
@@ -127,6 +134,7 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #'   * the RKHS norm of \eqn{f} (minus the prior mean) is at most `B`, and \eqn{k(x,x)\le 1}{k(x, x) <= 1};
 #'   * the noise is `R`-sub-Gaussian;
 #'   * \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} for the horizon \eqn{T}, where \eqn{\lambda}{lambda} is `noise_var`;
+#'   * for `igp_ucb()` on a box: the upper bound is maximised exactly. The package searches for the maximum numerically;
 #'   * for `gp_ts()` over a compact convex set: the draws are maximised over a finite \eqn{D_t}{D_t} alone, of
 #'     \eqn{(BLrdt^2)^d}{(B L r d t^2)^d} points in \eqn{[0, r]^d}{[0, r]^d}.
 #'
@@ -158,10 +166,15 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #' @concept Bayesian optimization
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
-#' b <- igp_ucb(x, kernel_se(0.2), noise_var = 0.01, B = 1, R = 0.1)
-#' b$suggest(3)
+#' f <- 0.8 * exp(-(x - 0.7)^2 / (2 * 0.2^2)) # of norm 0.8
+#' b <- igp_ucb(x, kernel_se(0.2), noise_var = 1 + 2 / 50, B = 1, R = 0.1) # for 50 rounds
 #' set.seed(1)
-#' gp_ts(x, kernel_se(0.2), noise_var = 0.01, B = 1, R = 0.1)$suggest()
+#' for (t in 1:3) {
+#'   q <- b$suggest()
+#'   b$observe(q$id, f[q$arm] + rnorm(1, sd = 0.1))
+#' }
+#' b$history()
+#' gp_ts(x, kernel_se(0.2), noise_var = 1 + 2 / 50, B = 1, R = 0.1)$suggest()
 #' @export
 igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = "realized", ...,
                     width = NULL) {

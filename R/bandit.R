@@ -372,7 +372,7 @@ NULL
 #' Regret bounds cover the following, with fixed hyperparameters and nothing else combined. (UCB is the upper confidence
 #' bound, [policy_ucb()].)
 #'
-#' * UCB or Thompson sampling alone, on arms or a box: [gp_ucb()], [igp_ucb()], [gp_ts()].
+#' * UCB alone, on arms or a box, and Thompson sampling alone on arms: [gp_ucb()], [igp_ucb()], [gp_ts()].
 #' * UCB or Thompson sampling with [pending_censor()] and [width_sdf()], with or without contexts: [gp_ucb_sdf()],
 #'   [gp_ts_sdf()].
 #' * UCB with [pending_hallucinate()], batches or bounded delays, if the width is raised by a constant that depends on
@@ -381,7 +381,8 @@ NULL
 #' * UCB with a window, weights or restarts, if the total variation is bounded: [gp_ucb_drift()].
 #' * UCB with [constraints_noiseless()] or [constraints_noisy()], `reuse = FALSE`, and Thompson sampling with the
 #'   former: [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()].
-#' * UCB with [width_irgp()] and [policy_pims()], in expectation.
+#' * UCB with [width_irgp()] and [policy_pims()], in expectation; expected improvement with its defaults, as a rate:
+#'   [gp_ei()].
 #' * [gp_ucb_pe()] in batches, [bpe()] in batches and with delays, UCB with `pending_hallucinate(guard = )`.
 #' * UCB with [width_ec()] (a wrong model); with rewards clipped by [rewards_robust()] and their [width_realized()]
 #'   (heavy tails); repeated by [policy_repeats()].
@@ -392,8 +393,8 @@ NULL
 #' @section No regret bound:
 #' * [gp_lse()] and `policy_straddle(random = TRUE)` have a guarantee of their labels instead.
 #' * [safe_opt()] has a guarantee of safety instead.
-#' * Expected improvement, probability of improvement, knowledge gradient, max-value entropy search and local
-#'   penalisation have none here.
+#' * Probability of improvement, knowledge gradient, max-value entropy search, local penalisation, and expected
+#'   improvement with a margin, with costs or with `incumbent = "draws"` have none here.
 #' * Nor have choices by mean, by variance or at random. For variance the simple regret of a design is bounded:
 #'   see [plan_experiments()].
 #'

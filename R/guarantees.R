@@ -5,7 +5,8 @@
 #' These tables list, for every algorithm in the package, which regret bound or other guarantee is proven. Conditions
 #' and formulas are on the help pages, and the bounds in [regret_bound()].
 #'
-#' No guarantee covers hyperparameters that are fitted to the same data. In the tables
+#' No guarantee covers hyperparameters that are fitted to the same data. On a box the theorems assume that every
+#' acquisition function is maximised exactly; the package searches for its maximum numerically. In the tables
 #'
 #' * \eqn{T} is the number of rounds, and \eqn{\gamma_T}{gamma_T} the maximum information gain;
 #' * "prior": \eqn{f} is drawn from the Gaussian-process prior;
@@ -20,7 +21,9 @@
 #'   algorithm \tab setting \tab proven \tab help page \tab source \cr
 #'   GP-UCB \tab prior, arms or a box \tab regret \eqn{\sqrt{T\beta_T\gamma_T}}{sqrt(T beta_T gamma_T)}, w.p.
 #'     \eqn{1-\delta}{1 - delta} \tab [gp_ucb()] \tab Srinivas 2010 \cr
-#'   EI, PI \tab \tab none \tab [gp_ei()], [policy_pi()] \tab \cr
+#'   EI, incumbent the best posterior mean \tab prior, SE or Matern kernel \tab average regret tends to 0 \tab [gp_ei()]
+#'     \tab Wang 2025 \cr
+#'   PI \tab \tab none \tab [policy_pi()] \tab \cr
 #'   KernelUCB \tab norm \tab of its Sup version only \tab [gp_ucb()] \tab Valko 2013 \cr
 #'   IGP-UCB, GP-TS \tab norm \tab \eqn{\sqrt T(B\sqrt{\gamma_T} + \gamma_T)}{sqrt(T) (B sqrt(gamma_T) + gamma_T)}, with
 #'     logarithms for TS \tab [igp_ucb()], [gp_ts()] \tab Chowdhury 2017 \cr

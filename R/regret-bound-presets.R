@@ -8,12 +8,11 @@ preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd
                      gp_ucb_noisy_constraints = "constraints_noisy")
 
 no_theorem <- local({
-  unproven <- "none is proven"
   unchecked <- "its paper's constants depend on how much f varies and have not been checked"
   safety <- "its guarantee is that no query is unsafe, with probability 1 - delta"
   c(gp_ucb = "\"srinivas1\" is for arms, \"srinivas2\" for a box, \"ucb\" for any width that holds",
     gp_bucb = "\"ucb\" with `guard` is for batches whose width is raised",
-    gp_ei = unproven,
+    gp_ei = "its paper proves that average regret tends to 0, and its constants have not been checked",
     ts_rsr = "one query at a time it is PIMS (\"irgp\"); for batches the proof has not been checked",
     rahbo = paste("its paper's bound counts the regret of f - alpha rho^2 with an unknown rho, and its constants",
                   "have not been checked"),

@@ -16,7 +16,7 @@
 #'     A run needs `at` for it. By hand, call `$certificate()` at these rounds only: if it is called after every round,
 #'     the probability does not hold.
 #'   * Rewards with a likelihood, RKHS norm of the latent \eqn{f} at most `B`: [width_glm()], as the policy's width. The
-#'     gap is of the latent \eqn{f}.
+#'     bounds of \eqn{f} are converted, so that the gap is in units of the reward (see Units in [stopping]).
 #'   * Rewards clipped by [rewards_robust()]: [width_realized()] with that rule as `R`.
 #'   * A wrong model or wrong rewards: [width_ec()] and [width_corrupt()], if their base is one of the above. The gap of
 #'     [width_ec()] is \eqn{2\epsilon}{2 epsilon} more.

@@ -47,6 +47,10 @@
 #'   `se`, if that one is correct. If an estimate of `"ips"` is outside the interval, the log contradicts
 #'   it. The article "Contextual bandits" describes the bets.
 #'
+#'   `se` does not include `se_draws`. For a Thompson sampler with 200 draws, the estimate \eqn{\pm 1.96}{+/- 1.96} `se`
+#'   held the truth for 92% (`"ips"`) and 90% (`"dr"`) of 400 logs of 300 rows, and with both errors for 94%. For few
+#'   effective rewards it is too narrow as well: 89% for `"ips"` and 84% for `"snips"` with 20 of them.
+#'
 #'   For `"dm"` the interval is mean \eqn{\pm z}{+/- z} `se`. That `se` adds the model's sd over the points, as if all
 #'   its errors had one sign, and the variation over contexts. If `range` is given, the model's means and this interval
 #'   are clipped to it. The range of the log is not used.

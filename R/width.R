@@ -50,6 +50,11 @@
 #'   failure or withdrawal of a reward does not depend on its value. `width_constant()` and `width_function()` have no
 #'   guarantee.
 #'
+#'   If the kernel is right, the widths are wider than necessary. In 200 runs each, with \eqn{\delta = 0.1}{delta = 0.1},
+#'   \eqn{f} left the bounds in at most 0.5% of the runs. If the kernel is wrong, they do not hold. With the width of
+#'   [width_srinivas_finite()] and a lengthscale that is 2 (3) times too long, \eqn{f} left them in 29% (77%) of 100 runs.
+#'   The article "Theoretical guarantees" has both tables.
+#'
 #' @param value a number >= 0, the width of every round.
 #' @param f a function of the round number `t`, or of `t` and `state`. It returns one finite number >= 0.
 #' @return An object of class `bandit_width`, for the argument `width` of [policy_ucb()], [gp_ucb()] and others.
@@ -669,7 +674,9 @@ width_dmm <- function(B, R, delta = 0.1, alpha = NULL, alpha0 = NULL) new_width(
 #' where \eqn{D_i} is the Bregman divergence of \eqn{-\ell_i}{-l_i}. With Gaussian noise the width would be
 #' [width_amm()].
 #'
-#' Only [policy_ucb()] and [policy_duel()] take this width. The `sd` of the history is \eqn{\sigma_c}{sd_c}.
+#' Only [policy_ucb()] and [policy_duel()] take this width. The `width` of the history is \eqn{r_t}. \eqn{\sigma_c}{sd_c} is
+#' used inside only: the `sd` of the history and of `$posterior()` is that of the usual posterior, for the expected reward
+#' (`scale = "latent"`: of \eqn{f}).
 #'
 #' @section Guarantee: The bounds hold for all \eqn{x} and \eqn{t} with probability \eqn{1-\delta}{1 - delta}, if
 #'
