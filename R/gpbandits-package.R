@@ -2,25 +2,35 @@
 
 #' Bayesian optimisation and Gaussian-process bandits
 #'
-#' The package maximises functions that are costly and noisy to evaluate, by Gaussian-process models.
-#' A bandit suggests the next point, records its reward, and returns a recommendation:
+#' The package maximises functions that are costly and noisy to evaluate, by Gaussian-process models. If R can evaluate
+#' the function, one call of [maximize_bandit()] or [minimize_bandit()] does it:
 #'
 #' ```
-#' dose <- seq(0, 10, by = 0.1)                         # the options
-#' b <- gp_ucb(dose, kernel_se(2), noise_var = 0.04)    # kernel and noise variance
-#' q <- b$suggest()                                     # the next point to evaluate
-#' b$observe(q$id, reward = 0.7)                        # its reward, now or later
-#' b$best()                                             # the recommendation so far
+#' yield <- function(temp, time) 60 - ((temp - 62) / 8)^2 - (time - 3)^2 + rnorm(1)
+#' found <- maximize_bandit(yield, list(temp = c(20, 90), time = c(1, 8)), evaluations = 25)
+#' found                                              # the recommended point
+#' plot(found)
+#' ```
+#'
+#' If people or other programs make the experiments, [auto_bandit()] suggests them and takes their results:
+#'
+#' ```
+#' lab <- auto_bandit(list(temp = c(20, 90), time = c(1, 8)))
+#' q <- lab$suggest(4)                                # the next four experiments
+#' lab$observe(q$id, reward = c(51, 57, 49, 60))      # their results, now or later
+#' lab$best()                                         # the recommendation so far
 #' ```
 #'
 #' @section Where to begin:
 #' \tabular{ll}{
 #'   **You want to** \tab **See** \cr
-#'   maximise or minimise a function in one call \tab [maximize_bandit()], the article "Tuning" \cr
+#'   do a common task in a few lines \tab [recipes] \cr
+#'   have an introduction to the package \tab `vignette("gpbandits", "gpbandits")` \cr
+#'   have answers to common questions \tab `vignette("faq", "gpbandits")` \cr
+#'   translate code of mlr3mbo, tidymodels, ParBayesianOptimization, Ax, Optuna or scikit-optimize \tab
+#'     `vignette("coming-from", "gpbandits")` \cr
+#'   maximise or minimise a function in one call \tab [maximize_bandit()] \cr
 #'   plan experiments that people make \tab [auto_bandit()]; in a browser, as a team: [bandit_service()] \cr
-#'   have an introduction to the package \tab `vignette("gpbandits")` \cr
-#'   translate code of mlr3mbo, tidymodels, ParBayesianOptimization, Ax, Optuna or scikit-optimize \tab the article
-#'     "Coming from other tools" \cr
 #'   choose an algorithm with a guarantee \tab [guarantees]: [gp_ucb()], [igp_ucb()]; late rewards and batches:
 #'     [gp_ucb_sdf()], [gp_ucb_pe()]; changes: [gp_ucb_cpd()], [gp_ucb_drift()]; constraints:
 #'     [gp_ucb_noiseless_constraints()]; safety: [safe_opt()]; level sets: [gp_lse()] \cr
@@ -37,7 +47,15 @@
 #'   compute a theorem's bound \tab [regret_bound()], [information_gain()] \cr
 #'   fit a Gaussian process \tab [gp_fit()], [gp_regression()] \cr
 #'   find out which files stay readable, what to back up \tab [compatibility] \cr
+#'   know how well it works on real data \tab the article
+#'     [Real experiments](https://a-seed-a2ba8241.example/gpbandits/articles/real-experiments.html) \cr
+#'   reproduce the papers' experiments \tab `vignette("srinivas", "gpbandits")` and others, with the
+#'     [long articles](https://a-seed-a2ba8241.example/gpbandits/articles/index.html) of the site \cr
 #' }
+#'
+#' @section When to use something else:
+#' If thousands of evaluations per second are possible, use `optim()` or CMA-ES. The same holds if gradients are
+#' available. With more than about twenty inputs expect little from few evaluations, and with more than 100 nothing.
 #'
 #' @section Terms:
 #' \tabular{lll}{
@@ -80,6 +98,10 @@
 #' @concept glossary
 #' @examples
 #' set.seed(1)
+#' yield <- function(temp) 60 - ((temp - 62) / 8)^2 + rnorm(1)
+#' maximize_bandit(yield, list(temp = c(20, 90)), evaluations = 15)
+#'
+#' # GP-UCB, with a known kernel and noise variance:
 #' dose <- seq(0, 10, by = 0.1)
 #' effect <- function(dose) exp(-(dose - 6)^2 / 8) + rnorm(1, sd = 0.2)
 #' b <- gp_ucb(dose, kernel_se(2), noise_var = 0.04)

@@ -79,11 +79,11 @@ test_that("a block that fails is detected", {
 
 test_that("the FAQ has the questions that users ask", {
   skip_without_sources()
-  expect_gte(length(grep("^## ", readLines(file.path(sources, "vignettes", "articles", "faq.Rmd")))), 25)
+  expect_gte(length(grep("^## ", readLines(file.path(sources, "vignettes", "faq.Rmd")))), 25)
 })
 
-for (article in c("gpbandits.Rmd",
-                  paste0("articles/", c("tuning", "faq", "gallery", "own-part", "serving", "many-machines", "your-tools", "which-of-two", "yield-and-limit",
+for (article in c("gpbandits.Rmd", "faq.Rmd",
+                  paste0("articles/", c("tuning", "gallery", "own-part", "serving", "many-machines", "your-tools", "which-of-two", "yield-and-limit",
                                         "which-algorithm"), ".Rmd"))) {
   test_that(paste("the code runs of", article), {
     skip_if_not(second_level(), "at the second level; `make site` runs it too")

@@ -1,6 +1,6 @@
-# The article "Coming from other tools": each task's code is taken from its text, runs, and does what its heading says.
+# The vignette "Coming from other tools": each task's code is taken from its text, runs, and does what its heading says.
 
-coming_from <- test_path("..", "..", "vignettes", "articles", "coming-from.Rmd")
+coming_from <- test_path("..", "..", "vignettes", "coming-from.Rmd")
 
 tools_compared <- c("mlr3mbo", "tune", "ParBayesianOptimization", "Ax", "Optuna", "scikit-optimize")
 

@@ -1,6 +1,6 @@
-# The article "Frequently asked questions": each block of code runs alone, and does what its answer says.
+# The vignette "Frequently asked questions": each block of code runs alone, and does what its answer says.
 
-faq <- test_path("..", "..", "vignettes", "articles", "faq.Rmd")
+faq <- test_path("..", "..", "vignettes", "faq.Rmd")
 
 faq_blocks <- function() {
   blocks <- chunks_of(faq)$code

@@ -52,8 +52,8 @@ test_that("pages have at most 900 words without usage, examples and references",
   words <- vapply(pages, function(page) {
     lengths(strsplit(trimws(flat_text(page[!tags_of(page) %in% left_out])), "\\s+"))
   }, 0L)
-  # (One page is a table of all algorithms.)
-  expect_identical(names(words)[words > 900], "guarantees.Rd")
+  # (One page is a table of all algorithms, one a collection of short tasks.)
+  expect_setequal(names(words)[words > 900], c("guarantees.Rd", "recipes.Rd"))
 })
 
 test_that("a page with a call that can be made has a value and an example", {
@@ -104,4 +104,20 @@ test_that("lines of examples have at most 100 characters, which is what R CMD ch
     lines <- unlist(strsplit(paste(unlist(shown), collapse = ""), "\n"))
     expect_identical(lines[nchar(lines) > 100], character(), label = paste("long lines of examples in", name))
   }
+})
+
+test_that("vignettes and articles that the help, the README and the vignettes name exist", {
+  skip_without_sources()
+  root <- test_path("..", "..")
+  there <- sub("[.]Rmd$", "", list.files(file.path(root, "vignettes"), "[.]Rmd$"))
+  named <- function(text, pattern) sub(pattern, "\\1", unlist(regmatches(text, gregexpr(pattern, text, perl = TRUE))), perl = TRUE)
+  texts <- unlist(lapply(c(file.path(root, "README.md"), list.files(file.path(root, "man"), "[.]Rd$", full.names = TRUE),
+                           list.files(file.path(root, "vignettes"), "[.]Rmd$", recursive = TRUE, full.names = TRUE)),
+                         readLines, encoding = "UTF-8"))
+  vignettes <- named(texts, "vignette[(]\"([a-z-]+)\"")
+  expect_gt(length(vignettes), 10)
+  expect_identical(setdiff(vignettes, there), character())
+  pages <- named(texts, "/gpbandits/articles/([a-z-]+)[.]html")
+  articles <- sub("[.]Rmd$", "", basename(list.files(file.path(root, "vignettes"), "[.]Rmd$", recursive = TRUE)))
+  expect_identical(setdiff(pages, c("index", articles)), character())
 })
