@@ -124,8 +124,9 @@ levels_by_posterior <- function(bandit, x, context) {
   bandit <- looked_at(bandit)
   domain <- bandit$config$domain
   if (is.null(x) && !can_count(domain)) {
+    example <- paste(domain$names, "= ...", collapse = ", ")
     stop_missing("x", "the points to be labelled, a data.frame or a matrix",
-                 "`$levels(x = expand.grid(a = seq(0, 1, 0.1), b = seq(0, 1, 0.1)))`")
+                 sprintf("`$levels(x = expand.grid(%s))`, or `plot()` for a picture", example))
   }
   arms <- if (is.null(x)) seq_len(point_count(domain)) - 1L
   at <- if (is.null(x)) point_labels(domain, arms, arm_points(domain, arms)$inputs) else as.data.frame(x)

@@ -118,7 +118,10 @@ drawn_gains <- function(bandit, n, contexts, context) {
   value <- values_in_draws(ahead, best, contexts, config)
   before <- recommended_in_draws(drawn, value, config, "before")
   after <- recommended_in_draws(drawn, value, config, "after")
-  if (anyNA(before)) return(NA_real_)
+  if (all(is.na(before))) return(NA_real_)
+  # (Results of pending or new experiments may contradict the limits everywhere: the recommended point is then the same.)
+  before[is.na(before)] <- 1L
+  after[is.na(after)] <- before[is.na(after)]
   worth <- value(drawn, "f")
   at <- seq_along(before)
   gain <- as_rewards_gained(worth[cbind(before, at)], worth[cbind(after, at)], config)

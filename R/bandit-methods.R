@@ -53,7 +53,7 @@ describe_prior <- function(config) {
 print_bandit <- function(bandit) {
   cat(bandit_story(bandit), sep = "\n")
   if (table_size(bandit$queries) && length(bandit$config$context_names) == 0 &&
-      length(objectives(bandit$config)) == 1) {
+      length(objectives(bandit$config)) == 1 && !trait(bandit$config$policy, "labels")) {
     best <- likely_best(bandit)
     if (nrow(best) == 0) {
       cat("  best       not known yet\n")

@@ -227,7 +227,7 @@ contexts_for <- function(bandit, context, count = NULL) {
                                    paste(config$context_names, collapse = ", "),
                                    if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else ""))
   if (is.null(context)) {
-    stop_missing("context", allowed, sprintf("`context = c(%s)`", paste(config$context_names, "= 1", collapse = ", ")))
+    stop_missing("context", allowed, context_example(config))
   }
   given <- context_matrix(config, context)
   if (!is.null(count) && !nrow(given) %in% c(1, count)) stop_argument("context", describe(context), allowed)
@@ -249,6 +249,18 @@ contexts_for <- function(bandit, context, count = NULL) {
   }
   if (is_tabulated_space(config)) given <- matrix(0, nrow(given), 0)
   list(row = row, values = unname(given))
+}
+
+# A context as one would type it.
+context_example <- function(config) {
+  if (is.null(config$context_space)) {
+    return(sprintf("`context = c(%s)`", paste(config$context_names, "= 1", collapse = ", ")))
+  }
+  values <- vapply(config$context_space$params, function(param) {
+    if (identical(param$type, "factor")) dQuote(levels_as_text(param)[1], FALSE)
+    else or_else(levels_as_text(param)[1], format(param$lower))
+  }, "")
+  sprintf("`context = list(%s)`", paste(config$context_names, values, sep = " = ", collapse = ", "))
 }
 
 describe_prior_mean <- function(mean) {

@@ -109,6 +109,10 @@ named_columns <- function(x, names, arg) {
   check_sound(x, arg, allowed)
   if (is.atomic(x) && is.null(dim(x)) && !is.factor(x)) x <- if (length(names) == 1) list(unname(x)) else as.list(x)
   if (is.matrix(x)) x <- if (is.null(colnames(x))) lapply(seq_len(ncol(x)), function(j) x[, j]) else as.data.frame(x)
+  lacking <- if (is.list(x) && all(nzchar(names(x)))) setdiff(names, names(x))
+  if (length(x) < length(names) && length(lacking) && length(lacking) < length(names)) {
+    stop_argument(arg, paste("one without", paste(lacking, collapse = ", ")), allowed)
+  }
   if (!is.list(x) || length(x) != length(names) || length(unique(lengths(x))) > 1) {
     stop_argument(arg, describe(x), allowed)
   }

@@ -258,7 +258,12 @@ as_domain <- function(domain, arg = "domain") {
     }
     return(space_of_list(as.list(domain)))
   }
-  if (!is_number(domain) && !is.data.frame(domain)) stop_argument(arg, describe(domain), allowed)
+  if (!is_number(domain) && !is.data.frame(domain)) {
+    stop_argument(arg, describe(domain), allowed,
+                  try = if (is.character(domain) || is.factor(domain)) {
+                    "a name for the input with these levels: `list(x = c(\"a\", \"b\"))`"
+                  })
+  }
   if (NROW(domain) == 0) stop_argument(arg, describe(domain), "at least one arm")
   arms_domain(domain, arg)
 }

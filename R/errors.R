@@ -136,7 +136,7 @@ argument_examples <- c(
   evaluations = "`evaluations = 30`", rounds = "`rounds = 20`", policy = "`policy = \"ei\"`",
   kernel = "`kernel = kernel_matern(2.5)`", noise_var = "`noise_var = 0.01`", tolerance = "`tolerance = 0.1`",
   B = "`B = 1`, a bound on the norm of the function", R = "`R = 0.1`, the scale of the noise",
-  name = "`name = \"experiment\"`"
+  name = "`name = \"experiment\"`", port = "`port = 8080`, or `port = 0` for a free port"
 )
 
 # The argument is missing, and is needed. `allowed`: what it should be.

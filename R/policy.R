@@ -650,6 +650,7 @@ print.bandit_policy <- function(x, ...) {
 describe_policy <- function(policy) {
   extra <- if (!is.null(policy$width)) paste0(", width ", describe_width(policy$width))
            else if (!is.null(policy$xi) && policy$xi > 0) sprintf(", xi = %g", policy$xi)
+  if (trait(policy, "labels")) extra <- paste0(extra, ", level ", format(policy$level, digits = 6))
   repeated <- if (!is.null(policy$repeats)) sprintf(", repeated while sd shrinks less than %g-fold", policy$repeats)
   paste0(trait(policy, "title"), extra, repeated)
 }

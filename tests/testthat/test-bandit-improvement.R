@@ -119,6 +119,12 @@ test_that("rewards with a likelihood, limits, contexts and stores have it too", 
   beyond <- gp_ei(1:30 / 30, kernel_se(0.2), 1e-4, outcomes = list(y = to_maximize(), z = at_most(-9)))
   beyond$add(arm = 3, reward = data.frame(y = 0.2, z = 0.1))
   expect_true(is.na(beyond$expected_improvement(3)$mean))
+  # Results of pending experiments that may contradict the limits do not leave it without a number.
+  open <- gp_ei(1:30 / 30, kernel_se(0.2), 1e-2, outcomes = list(y = to_maximize(), z = at_most(0.5)),
+                pending = pending_hallucinate())
+  open$add(arm = c(3, 25), reward = data.frame(y = c(0.2, 3), z = c(0.45, 2)))
+  open$add(arm = c(3, 4, 6, 8, 20))
+  expect_true(is.finite(open$expected_improvement(3)$mean))
   context <- gp_ucb(1:5, kernel_se(2), 0.1, contexts = "t")
   context$add(arm = 1:3, context = matrix(c(0, 1, 1)), reward = c(1, 2, 1))
   expect_false(identical(context$expected_improvement(1, context = 0), context$expected_improvement(1, context = 1)))

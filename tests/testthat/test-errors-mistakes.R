@@ -147,6 +147,13 @@ test_that("mistakes in the parts of an algorithm have helpful errors", {
 
 test_that("mistakes with files, stores and logs have helpful errors", {
   expect_remedy(open_bandit(tempfile()), "argument_error", "Try `gp_bandit(..., journal = )`")
+  shop <- auto_bandit(list(x = letters[1:3]), contexts = list(device = c("phone", "tv"), new = param_logical(), hour = c(0, 23)))
+  expect_remedy(shop$suggest(), "argument_error", "context = list(device = \"phone\", new = FALSE, hour = 0)")
+  expect_remedy(shop$suggest(context = list(device = "tv", new = TRUE)), "argument_error", "without hour")
+  expect_remedy(auto_bandit(letters[1:3]), "argument_error", "list(x = c(\"a\", \"b\"))")
+  survey <- auto_bandit(list(east = c(0, 6), north = c(0, 4)), policy = policy_straddle(50))
+  expect_remedy(survey$levels(), "argument_error", "expand.grid(east = ..., north = ...)")
+  expect_output(print(survey), "straddle, level 50")
   expect_remedy(bandit_store(tempfile()), "argument_error", "Try `name = \"experiment\"`")
   expect_remedy(regret_bound("gp-ucb", 100), "argument_error", "Try \"igp_ucb\"")
   expect_remedy(evaluate_policy(data.frame(arm = 1:3, reward = 1:3), gp_ucb(1:3, kernel_se(1), 0.1)), "argument_error",
