@@ -5,9 +5,8 @@
 
 #' ADMMBO: constrained Bayesian optimisation by ADMM
 #'
-#' ADMMBO maximises \eqn{f} under unknown constraints by alternating between the objective and each constraint. It is
-#' method `"admmbo"` of [baseline_constrained()] and serves as a baseline, after Ariafar et al. (2019). (ADMM is the
-#' alternating direction method of multipliers.) The problem is
+#' ADMMBO maximises \eqn{f} under unknown constraints by the alternating direction method of multipliers (ADMM). It is
+#' method `"admmbo"` of [baseline_constrained()] and serves as a baseline, after Ariafar et al. (2019). The problem is
 #' \deqn{\min F(x),\ F = -f,\quad\mbox{subject to } c_j(z_j)\le 0,\ x = z_j,\ j = 1, \dots, m.}{min F(x), F = -f,
 #' subject to c_j(z_j) <= 0 and x = z_j, for j = 1, ..., m.}
 #'

@@ -2,8 +2,8 @@
 
 #' Batch Bayesian optimisation with regret bounds: GP-UCB-PE and TS-RSR
 #'
-#' These bandits select several queries before any of their rewards is observed. Use them for batches and parallel
-#' evaluations. They are presets of [gp_bandit()].
+#' These bandits select several queries before any of their rewards is observed. (PE: pure exploration; TS-RSR: Thompson
+#' sampling, regret-to-sigma ratio.) Use them for batches and parallel evaluations. They are presets of [gp_bandit()].
 #'
 #' A query is *pending* until its reward is observed. Both algorithms include pending queries in the posterior standard
 #' deviation (sd) but not in the mean ([pending_hallucinate()]). A batch is therefore `$suggest(n)`, and delayed rewards

@@ -45,6 +45,7 @@
 #' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @references Avanesov (2019), How to gamble with non-stationary X-armed bandits and have no regrets
 #'   <https://arxiv.org/abs/1908.07636>.
+#' @concept change point
 #' @concept nonstationary bandits
 #' @concept change-point detection
 #' @concept time-varying Bayesian optimization

@@ -2,10 +2,10 @@
 
 #' Bayesian optimisation with delayed feedback: GP-UCB-SDF, GP-TS-SDF, GP-BUCB
 #'
-#' These bandits select queries while the rewards of earlier queries are still pending, late or lost. Use them for
-#' parallel evaluations, batches and delayed feedback. They are presets of [gp_bandit()], after Verma, Dai and Low
-#' (2022) and the baselines of that paper. `$suggest()` and `$observe()` may be called in any order; delays are measured
-#' from these calls.
+#' These bandits select queries while the rewards of earlier queries are still pending, late or lost. (SDF: stochastic
+#' delayed feedback; BUCB: batch upper confidence bound.) Use them for parallel evaluations, batches and delayed
+#' feedback. They are presets of [gp_bandit()], after Verma, Dai and Low (2022) and the baselines of that paper.
+#' `$suggest()` and `$observe()` may be called in any order; delays are measured from these calls.
 #'
 #' A *pending query* is a query whose reward has not been observed. A *pending rule* ([pending]) defines how such
 #' queries enter the posterior. The *confidence width* ([widths]) is the multiplier of the posterior standard deviation

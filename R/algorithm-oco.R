@@ -4,8 +4,9 @@
 
 #' Bandit online convex optimisation with constraints
 #'
-#' A gradient method without a model, for constrained problems: method `"oco"` of [baseline_constrained()]. It serves as
-#' a baseline, after Cao and Liu (2018), whose text was not available to us. It is written here as maximisation.
+#' Online convex optimisation (OCO) follows estimated gradients, without a model, under unknown constraints. It is
+#' method `"oco"` of [baseline_constrained()] and serves as a baseline, after Cao and Liu (2018), whose text was not
+#' available to us. It is written here as maximisation.
 #'
 #' The method increases, in \eqn{x}, the regularised Lagrangian
 #' \deqn{L(x,\lambda) = f(x) - \lambda'g(x) + \tfrac{\delta\eta}{2}\|\lambda\|^2}{L(x, lambda) = f(x) - lambda'g(x) +

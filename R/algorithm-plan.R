@@ -4,8 +4,9 @@
 
 #' Sample size planning: how many experiments suffice
 #'
-#' `plan_experiments()` returns a design, made before any reward, that finds a point within `tolerance` of the maximum.
-#' It computes how many experiments suffice for every function of RKHS norm at most `B`.
+#' `plan_experiments()` computes, before any result, how many experiments suffice to come within `tolerance` of the
+#' maximum. It returns their points, for every function of RKHS norm at most `B`. To plan one experiment after the
+#' other, from the results so far, use [auto_bandit()].
 #'
 #' The design selects repeatedly the point with the largest posterior standard deviation, which needs no rewards. It
 #' stops at the first \eqn{N} with

@@ -114,9 +114,9 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
 
 #' Safe Bayesian optimisation without a model of safety: LoSBO
 #'
-#' LoSBO (Fiedler et al. 2024) is [safe_opt()] with `by = "data"`. Safety depends on observed rewards, Lipschitz
-#' constants (`lipschitz`) and a bound of the noise, and not on the model or a norm. Use it if slopes are easier to
-#' bound than the RKHS norm `B`.
+#' LoSBO, Lipschitz-only safe Bayesian optimisation, is [safe_opt()] with `by = "data"` (Fiedler et al. 2024). Safety
+#' depends on observed rewards, Lipschitz constants (`lipschitz`) and a bound of the noise, and not on the model or a
+#' norm. Use it if slopes are easier to bound than the RKHS norm `B`.
 #'
 #' Each safety function \eqn{g_j} has a threshold \eqn{h_j} and a Lipschitz constant \eqn{L_j}. A point \eqn{x} is safe
 #' if for every \eqn{j} there is a queried point \eqn{x_s} with

@@ -2,8 +2,8 @@
 
 #' Robust optimisation under input perturbations: StableOpt
 #'
-#' StableOpt (Bogunovic et al. 2018) searches for a maximum that stays good if its inputs are perturbed. Use it if the
-#' chosen inputs cannot be implemented exactly. It is a preset of [gp_bandit()].
+#' `stable_opt()` searches for a maximum that stays good in the worst case of perturbed inputs (Bogunovic et al. 2018).
+#' Use it if the chosen inputs cannot be implemented exactly. It is a preset of [gp_bandit()].
 #'
 #' \eqn{N(x)} is the set of points within `radius` of \eqn{x}. With \eqn{w} the confidence width ([widths]), the
 #' multiplier of the posterior standard deviation (sd), the confidence bounds are
@@ -28,6 +28,7 @@
 #' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @references Bogunovic, Scarlett, Jegelka and Cevher (2018), Adversarially robust optimization with Gaussian processes
 #'   <https://arxiv.org/abs/1810.10775>.
+#' @concept worst case
 #' @concept robust Bayesian optimization
 #' @concept input noise
 #' @concept adversarial perturbation

@@ -62,6 +62,7 @@
 #'   Wang, Wang, Ng and Petra (2025), Bayesian optimization with expected improvement: no regret and the choice of
 #'   incumbent <https://arxiv.org/abs/2508.15674>.
 #' @aliases gp_pi kernel_ucb gp_ei_cost
+#' @concept multi-armed bandit
 #' @concept Bayesian optimization
 #' @concept acquisition function
 #' @concept upper confidence bound

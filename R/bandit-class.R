@@ -4,6 +4,8 @@
 # on the object's environment, which holds the same fields and encloses the methods.
 own_fields <- function() parent.env(parent.frame())
 
+#' @concept batch of suggestions
+#' @concept batch evaluation
 #' @rdname GPBandit
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",

@@ -57,6 +57,7 @@
 #' @references Frazier, Powell and Dayanik (2009), The knowledge-gradient policy for correlated normal beliefs, INFORMS
 #'   Journal on Computing 21(4).
 #' @seealso [stopping] for rules that stop a search; [calibration].
+#' @concept number of experiments
 #' @concept stopping criterion
 #' @concept when to stop
 #' @concept expected improvement

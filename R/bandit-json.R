@@ -74,6 +74,7 @@
 #' The text can be untrusted. It is checked as a whole before it is used, and nothing in it is evaluated. A log that no
 #' bandit can have is an error. The text is never treated as a path or an address.
 #' @seealso [open_bandit()], [bandit_store()], [compatibility].
+#' @concept Python
 #' @concept serialization
 #' @concept export
 #' @concept archive

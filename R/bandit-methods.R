@@ -84,7 +84,10 @@ point_label <- function(point, bandit) {
 #'     [bandit-engines];
 #'   * `likelihood` of the last refit with more than 300 distinct points, else `NULL`: `method` and `points` as in
 #'     [gp_fit()];
-#'   * the number of rounds, the information gained and the best points;
+#'   * the number of rounds and the best points;
+#'   * `information_gain`, how much the results reduce the uncertainty about the function, in nats (1 nat is 1.44 bits),
+#'     see [information_gain()];
+#'   * `segment`, 1 plus the number of restarts of a bandit with a rule for [changes];
 #'   * `transfer`, the estimated correlation with each of the [earlier campaigns][transfer];
 #'   * `check`, the result of [check_model()].
 #' * `summary()` of a run shows its regret; of a comparison, mean and standard error over replications at some rounds.
@@ -174,7 +177,8 @@ print.summary_gp_bandit <- function(x, ...) {
                 if (x$likelihood$method == "exact") "exact" else "nearest-neighbour (Vecchia)", x$likelihood$points))
   }
   if (!is.na(x$information_gain)) {
-    cat(sprintf("  gained     %.3f nats of information in the current segment\n", x$information_gain))
+    cat(sprintf("  gained     %.3g nats of information%s (?\"bandit-methods\")\n", x$information_gain,
+                if (x$segment > 1) " since the last restart" else ""))
   }
   if (!is.null(x$reward)) {
     cat(sprintf("  rewards    %.4g to %.4g, mean %.4g\n", x$reward[["Min."]], x$reward[["Max."]], x$reward[["Mean"]]))

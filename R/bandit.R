@@ -419,6 +419,9 @@ NULL
 #' The state is the settings and the event log (the record of all queries and rewards). Both are plain R data.
 #' `$copy()` gives an independent bandit in the same state, without a journal.
 #'
+#' @section Seeds: After `set.seed()` the same calls give the same choices on every machine. Designs and random policies
+#' draw from R's random number stream.
+#'
 #' @section Files:
 #' A bandit from a file is checked as a whole before it is used.
 #' * Objects of earlier formats are upgraded; those of later formats are an error.
@@ -430,6 +433,8 @@ NULL
 #' `readRDS()` itself can run code from a file before R 4.4. From people whom you do not trust accept text only:
 #' [as_json()], a journal, or a bandit in a store.
 #' @seealso [compatibility], [open_bandit()], [bandit_store()], [as_json()].
+#' @concept reproducible
+#' @concept seed
 #' @concept serialization
 #' @concept save and restore
 #' @concept security
@@ -476,6 +481,9 @@ NULL
 #' time. If the accuracy cannot be kept (little noise, rough kernels in many inputs, a drifting prior of
 #' [change_oracle()]), the dense engine is used.
 #'
+#' @section Processors: The core uses one thread, and no GPU. Parallel evaluations are R processes, see
+#' [parallel-search].
+#'
 #' @section Very many observations:
 #' Where no theorem asks for an exact posterior, `"auto"` limits the cost from 2500 observations on. This holds for
 #' bandits with `refit` or scaled rewards, with the default `accuracy`. If `"lowrank"` would need more than 1000 points,
@@ -513,6 +521,7 @@ NULL
 #' * Repeats of one point together have the noise `noise_var` / repeats. Below 1e-13 of the prior variance it counts as
 #'   that much.
 #' @seealso [gp_bandit()], [bandit-methods].
+#' @concept GPU
 #' @concept sparse Gaussian process
 #' @concept low-rank approximation
 #' @concept computational cost

@@ -79,6 +79,9 @@
 #' * Check `lower` and `upper` of an importance before you remove an input.
 #' * Use the `probability` of a certificate only together with its `assumptions`.
 #' @seealso [check_model()], [stopping], [guarantees], [refit_every()], [recommended-point].
+#' @concept confidence interval
+#' @concept credible interval
+#' @concept standard error
 #' @concept calibration
 #' @concept uncertainty quantification
 #' @concept coverage

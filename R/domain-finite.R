@@ -38,6 +38,7 @@
 #' @section Errors: Values must be finite, there must be at least one arm, names must be distinct, and each lower bound
 #'   must be below its upper bound.
 #' @seealso [search_space()], [gp_bandit()], [kernel_se()].
+#' @concept discrete optimization
 #' @concept search space
 #' @concept decision set
 #' @concept multi-armed bandit

@@ -6,6 +6,7 @@
 # of which only some may be above their lower bounds are a set without a total (see counted_set()).
 
 #' @rdname search_space
+#' @order 6
 #' @param names names of the mixture components, two at least: each is an input, and a column.
 #' @param total the sum of the components, a number > 0, by default 1. If it is above 1 and `upper` is not given, each
 #'   component may be all of it. With `step` or `digits` it must be a multiple.

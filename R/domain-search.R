@@ -89,11 +89,21 @@ NULL
 
 #' Search spaces: mixed, conditional and constrained inputs
 #'
-#' `search_space()` makes a search space of reals, integers, factors and logicals, as for hyperparameter tuning.
-#' Inputs may be conditional (exist only under a condition), and known constraints may relate them. A search space is a
-#' domain like any other, for [gp_bandit()], [maximize_bandit()] and [bandit_problem()]. For the inputs of the
-#' kernel and the search methods see [search-space-details].
+#' `search_space()` lists the inputs of a search: numbers, integers, categories and yes or no, each with its range.
 #'
+#' * `param_real(20, 90)`: a number from 20 to 90. `log = TRUE` is for ranges over orders of magnitude, `step = 5` for
+#'   settings in steps.
+#' * `param_integer(1, 12)`: an integer.
+#' * `param_factor(c("water", "ethanol"))`: one of these levels; `ordered = TRUE` if they have an order.
+#' * `param_logical()`: `TRUE` or `FALSE`.
+#' * `where = ~ depth <= 6 | prune`: only points that satisfy this (known constraints). `when = ~ prune`: the input
+#'   exists only then.
+#' * `param_shares(c("sand", "clay"))`: proportions of a mixture.
+#'
+#' A search space is a domain like any other, for [auto_bandit()], [maximize_bandit()], [gp_bandit()] and
+#' [bandit_problem()]. For the inputs of the kernel and the search methods see [search-space-details].
+#'
+#' @order 1
 #' @section Points: A set of points is a data.frame, one point may be a named list. Columns have their types:
 #'   * integer for `param_integer()`, logical for `param_logical()`;
 #'   * the levels as they were given (character, factor or numbers) for `param_factor()`;
@@ -112,6 +122,10 @@ NULL
 #'
 #'   An input whose `when` is not true does not exist. It is `NA` in comparisons, which are then not true. A constraint
 #'   that is `NA` for this reason does not bind.
+#' @section Known constraints, limits and long-term constraints:
+#' `where` is for what can be computed from the inputs in advance (Ax: `parameter_constraints`; BoTorch:
+#' `inequality_constraints`). What must be measured is a limit on an outcome, `limits =`, see [outcomes]. What must hold
+#' on average over all rounds is a rule of [constraints].
 #' @section Linear constraints: Linear constraints on reals, integers, logicals and shares are solved by linear
 #'   programming: `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12` over integers. With conditional
 #'   inputs they are solved for each set of inputs that exist together. An empty region is an error, and is proved to
@@ -146,6 +160,11 @@ NULL
 #' @param when the condition under which the input exists: a one-sided formula. `NULL` (default): always.
 #' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
 #' @seealso [search-space-details]; [kernel_categorical()], [box_domain()], [mlr3-integration], [tune_gp_bandit()].
+#' @concept known constraint
+#' @concept linear constraint
+#' @concept learning rate
+#' @concept log scale
+#' @concept units
 #' @concept hyperparameter space
 #' @concept mixed-integer
 #' @concept categorical inputs
@@ -274,6 +293,7 @@ check_when <- function(when) {
 }
 
 #' @rdname search_space
+#' @order 2
 #' @export
 param_real <- function(lower, upper, log = FALSE, when = NULL, step = NULL, digits = NULL) new_param("real")
 
@@ -312,6 +332,7 @@ check_sides <- function(lower, upper, log) {
 }
 
 #' @rdname search_space
+#' @order 3
 #' @export
 param_integer <- function(lower, upper, log = FALSE, when = NULL) new_param("integer")
 
@@ -327,6 +348,7 @@ check_whole_sides <- function(lower, upper, log) {
 }
 
 #' @rdname search_space
+#' @order 4
 #' @export
 param_factor <- function(levels, ordered = FALSE, when = NULL, features = NULL) {
   if (!missing(levels) && is.ordered(levels)) ordered <- check_flag(ordered) || TRUE
@@ -334,6 +356,7 @@ param_factor <- function(levels, ordered = FALSE, when = NULL, features = NULL) 
 }
 
 #' @rdname search_space
+#' @order 5
 #' @export
 param_logical <- function(when = NULL) new_param("logical")
 

@@ -13,7 +13,7 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #' Change-point detection for regression data
 #'
 #' These functions test whether a regression function changed within a sequence of pairs (Algorithm 1 of Avanesov).
-#' They are the detector of [change_detect()], for use without a bandit.
+#' They need no bandit. For a bandit that restarts after a change, use the rule [change_detect()].
 #'
 #' `change_statistic()` fits one Gaussian-process regression to the older half of the pairs and one to the newer half,
 #' both with the same ridge. The statistic is the average over the domain of the squared difference of their

@@ -81,6 +81,9 @@
 #'   Bayesian optimization performs great in high dimensions <https://arxiv.org/abs/2402.02229>. The other priors are
 #'   this package's, chosen by simulations (`bench/results/promise.md` in the sources).
 #' @seealso [search_control()] for how evaluations are run; [gp_bandit()] for bandits with a fixed kernel.
+#' @concept deterministic objective
+#' @concept noise-free
+#' @concept noise variance
 #' @concept surrogate model
 #' @concept Gaussian process regression
 #' @concept hyperparameters

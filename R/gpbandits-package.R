@@ -87,6 +87,8 @@
 #' }
 #'
 #' Errors and warnings have classes by their cause: see [gpbandits_conditions].
+#' @concept BoTorch, Ax, GPyOpt
+#' @concept high-dimensional
 #' @concept Bayesian optimization
 #' @concept Bayesian optimisation
 #' @concept Gaussian process

@@ -21,6 +21,9 @@
 #'   outcome is beyond the limit.
 #' * `tracked()`: a tracked metric. It is modelled and has no effect on the search.
 #'
+#' `limits` are for what must be measured (outcome constraints of Ax and BoTorch). What can be computed from the inputs
+#' in advance is `where` of [search_space()]. What must hold on average over all rounds is a rule of [constraints].
+#'
 #' A string is shorthand for a constructor with its defaults: `list(yield = "maximize", ph = "tracked")` is
 #' `list(yield = to_maximize(), ph = tracked())`.
 #'

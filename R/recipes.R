@@ -249,6 +249,11 @@
 #' ```
 #' @seealso `vignette("faq", "gpbandits")` for questions with longer answers, `vignette("coming-from", "gpbandits")` for
 #'   the code of other packages, [gpbandits] for a list of functions by task.
+#' @concept A/B testing
+#' @concept best arm
+#' @concept csv
+#' @concept Excel
+#' @concept price test
 #' @concept how to
 #' @concept recipes
 #' @concept cookbook

@@ -82,6 +82,9 @@
 #'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
 #'   Neural Computation 21.
 #' @seealso [rewards_preferences()], [rewards-clipped], [width_glm()].
+#' @concept binary response
+#' @concept count data
+#' @concept outliers
 #' @concept A/B test
 #' @concept binary outcomes
 #' @concept Poisson counts

@@ -11,7 +11,8 @@
 #' * `change_detect(threshold, ridge)` (Algorithm 2 of Avanesov) detects changes in the uniform samples. After each
 #'   reward of a uniform query, [change_statistic()] compares the newest \eqn{q} uniform pairs with the \eqn{q} before
 #'   them, for \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}. The first statistic above
-#'   `threshold(q)` restarts the bandit. See *Thresholds* in [change-details].
+#'   `threshold(q)` restarts the bandit. See *Thresholds* in [change-details]. (For data without a bandit there is
+#'   [detect_change()].)
 #' * `change_detect(delta = )` is the event trigger of Brunzema et al. It restarts when a reward differs from the
 #'   posterior mean at its choice by more than
 #'   \deqn{\sqrt{\rho_t}\sigma(x) + w_t.}{sqrt(rho_t) sd(x) + w_t.}

@@ -7,6 +7,10 @@
 #' \deqn{\max\sum_{t=1}^T f(x_t)\quad\mbox{subject to }\frac1T\sum_{t=1}^T g_j(x_t) \le 0\mbox{ for every }j.}{maximise
 #' sum f(x_t) subject to mean over t of g_j(x_t) <= 0 for every j.}
 #'
+#' Single points may violate them. For limits that each point must satisfy (outcome constraints of Ax and BoTorch) see
+#' [outcomes]; for constraints on the inputs (parameter constraints) `where` of [search_space()]; for safety
+#' [safe_opt()].
+#'
 #' The bandit maximises a target in which multipliers \eqn{\kappa_j}{kappa_j} weigh the constraints. It updates the
 #' multipliers at the end of each epoch of \eqn{S} = `epoch` rounds. The update uses the average
 #' \eqn{\bar g_j}{gbar_j} of the constraint values observed in the epoch. They are given with the reward, by

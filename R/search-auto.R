@@ -16,8 +16,15 @@
 #' * `$best()` returns the recommended point.
 #'
 #' The first suggestions are points of a space-filling design (action `"explore"` in the history), drawn when the bandit
-#' is created. Each row of `data` replaces one. Then the policy
-#' (acquisition function) selects the points.
+#' is created. Each row of `data` replaces one. Then the policy (acquisition function) selects the points.
+#'
+#' @section When not to use it:
+#' * If all settings can be tried in one batch, try them all.
+#' * If the effect of each input must be estimated and tested: a factorial or response surface design.
+#' * If you need a proven bound on the regret: see [guarantees].
+#' * Without structure that a model could use, a random order is as good. It was better in 2 of 17 tables of published
+#'   experiments (article
+#'   [Real experiments](https://a-seed-a2ba8241.example/gpbandits/articles/real-experiments.html)).
 #'
 #' @inheritParams maximize_bandit
 #' @param data earlier experiments, a data.frame (such as a spreadsheet) with a column per input (and context) and
@@ -56,7 +63,7 @@
 #' alike.
 #'
 #' Numbers may lie outside their range. Lengthscales of contexts start at the ranges, else at those in `data`, else at
-#' 1. With names only, use units in which contexts differ by about 1.
+#' the number 1. With names only, use units in which contexts differ by about 1.
 #' @section Before the first refit:
 #' Hyperparameters are estimated before a query (see [refit_every()]), and not before the initial design was suggested.
 #' Until then `$best()`, `$posterior()` and results based on them use a temporary fit, if there are enough rewards (5 by
@@ -66,6 +73,9 @@
 #' @seealso [ask-and-tell-details] for repeated points and types of results; [maximize_bandit()] if the computer
 #'   evaluates the points, with the source of the method; [policies] for the formula of expected improvement;
 #'   [recommended-point] for the rule of `$best()`; [calibration] for the meaning of its numbers.
+#' @concept optimal design
+#' @concept response surface
+#' @concept yield
 #' @concept Bayesian optimization
 #' @concept ask and tell
 #' @concept design of experiments
@@ -223,6 +233,9 @@ NULL
 #' * Any row outside the space, if the policy or rewards choose among the points that were evaluated, such as
 #'   [policy_duel()].
 #' @seealso [auto_bandit()]; [transfer] for experiments of other campaigns.
+#' @concept Excel
+#' @concept import data
+#' @concept missing values
 #' @concept warm start
 #' @concept pending experiments
 #' @concept change bounds
@@ -315,6 +328,7 @@ NULL
 #' `predict()` have the posterior sd. So has `sd` if refits do not change the noise, with `fidelity`, under constraints,
 #' and after a certificate of a stop rule.
 #' @seealso [maximize_bandit()], [auto_bandit()]; [calibration] for the accuracy of `value` and `sd`.
+#' @concept recommendation
 #' @concept Bayesian optimization
 #' @concept incumbent
 #' @examples

@@ -54,6 +54,7 @@
 #'   approximations <https://arxiv.org/abs/1703.06240>; the same (2016), Gaussian process bandit optimisation with
 #'   multi-fidelity evaluations <https://arxiv.org/abs/1603.06288>.
 #' @seealso [maximize_bandit()], [race_folds()].
+#' @concept cost of an evaluation
 #' @concept multi-fidelity
 #' @concept early stopping
 #' @concept low-fidelity approximation

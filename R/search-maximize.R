@@ -10,6 +10,15 @@
 #' a policy (acquisition function) selects the points, by default expected improvement. The model, its refits and the
 #' transform of the rewards are those of [gp_model()].
 #'
+#' @section When not to use it:
+#' * If an evaluation takes less than about a second, or gradients are available: `optim()` or CMA-ES. A suggestion
+#'   itself takes hundredths of a second, after hundreds of evaluations some seconds.
+#' * If every setting can be evaluated: a plain table (grid search) of them all.
+#' * With more than about twenty inputs, few evaluations find little; first fix those that matter least
+#'   ([input_importance()]).
+#' * If the effect of each input must be estimated and tested, use a factorial or response surface design. Here points
+#'   concentrate near the optimum.
+#'
 #' @section Objective:
 #' `objective` is a function of one point, `function(p)`, or has the inputs as arguments, `function(x, y)`. If all
 #' inputs are numbers, the point is a named numeric vector, so `sum(p^2)` works. Otherwise it is a named list of typed
@@ -91,6 +100,11 @@
 #' @seealso [gp_model()] and [search_control()] for settings; [policies] for the formula of expected improvement;
 #'   [parallel-search] for several workers, journals and stores; [auto_bandit()] and [gp_bandit()] for ask and tell;
 #'   [calibration] for the meaning of `value` and `sd`.
+#' @concept budget
+#' @concept grid search
+#' @concept random search
+#' @concept hyperparameter tuning
+#' @concept simulator
 #' @concept Bayesian optimization
 #' @concept hyperparameter optimization
 #' @concept black-box optimization
@@ -322,6 +336,7 @@ NULL
 #' this process or in parallel with it. `evaluations` counts all evaluations that were begun. `stop_when` and
 #' `time_limit` are errors with a store.
 #' @seealso [search_control()], [open_bandit()], [bandit_store()], [work_on()]; [pending] for the rules.
+#' @concept parallel workers
 #' @concept parallel optimization
 #' @concept asynchronous evaluation
 #' @concept resume

@@ -62,6 +62,7 @@
 #' @references Maron and Moore (1994), Hoeffding races, NIPS 6; Birattari, Stuetzle, Paquete and Varrentrapp (2002), A
 #'   racing algorithm for configuring metaheuristics, GECCO. The rules on this page are this package's.
 #' @seealso [race-details]; [maximize_bandit()], [tune_gp_bandit()].
+#' @concept pruning
 #' @concept racing
 #' @concept early stopping
 #' @concept cross-validation

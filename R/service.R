@@ -69,6 +69,8 @@
 #'     anyway.)
 #'   * `stop()`: ends the service.
 #' @seealso [service-requests], [service-fallback], [bandit_store()], [bandit-leases].
+#' @concept dashboard
+#' @concept web page
 #' @concept web interface
 #' @concept REST API
 #' @concept human in the loop

@@ -545,7 +545,8 @@ width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_wid
 
 #' Confidence width for designs that do not depend on rewards
 #'
-#' `width_fixed()` is for designs whose points are chosen without regard to rewards. Examples are [policy_variance()],
+#' `width_fixed()` is the confidence width for designs whose points are fixed without regard to rewards. (For a number
+#' that stays constant use [width_constant()].) Examples are [policy_variance()],
 #' [policy_uniform()], the points of `initial_design`, and the batches of [bpe()]. A confidence width \eqn{w} is the
 #' multiplier of the posterior standard deviation. For the notation see [widths].
 #'
