@@ -21,7 +21,7 @@ export GPBANDITS_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test fuzz check bench build-time vignettes site pictures coverage lint document sanitize clean
+.PHONY: help demo test test-all fuzz check bench build-time vignettes site pictures coverage lint document sanitize clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,10 +31,14 @@ demo: ## install what is missing, then find the summit of volcano (picture: buil
 	@$(MAKE) -s $(STAMP)
 	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/examples/volcano.R
 
-test: ## install what is missing, then run the tests (FILTER=name for one file)
+test: export GPBANDITS_TEST_LEVEL ?= 0
+test: ## install what is missing, then run the tests with few repetitions (FILTER=name for one file)
 	@Rscript tools/setup.R test
 	@$(MAKE) -s $(STAMP)
 	@NOT_CRAN=true Rscript tools/run_tests.R $(if $(FILTER),'$(FILTER)')
+
+test-all: ## run the tests with all repetitions, as CI does
+	@GPBANDITS_TEST_LEVEL=1 $(MAKE) -s test
 
 check: ## build the tarball and run R CMD check --as-cran on it (CHECK_ARGS=...)
 	@Rscript tools/setup.R check

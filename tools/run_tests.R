@@ -82,7 +82,7 @@ files <- files[order(-file.size(file.path("tests/testthat", files)))]
 long <- c("bandit-combinations-arms", "bandit-combinations-box", "bandit-state", "domain-box-reference", "bandit-journal", "rule-stop")
 # Those that mostly wait, for processes of theirs and a browser, are two workers', beside whom the processors are busy.
 waiting <- c("store-worker-killed", "store-worker", "store-fleet", "service-page", "search-workers", "service", "store-postgres",
-             "store-sql", "store-sqlite", "store-lease", "mlr3-async")
+             "store-sql", "store-sqlite", "store-lease", "store-process", "mlr3-async")
 queued <- function(names) intersect(sprintf("test-%s.R", names), files)
 rest <- setdiff(files, queued(c(long, waiting)))
 writeLines(c(queued(waiting), queued(long), rest), file.path(queue, "waiting_first"))

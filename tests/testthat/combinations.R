@@ -278,7 +278,10 @@ check_entry <- function(e, domain) {
 }
 
 # Every `step`-th entry; the steps have no factor in common with the number of choices in any column.
-some_of <- function(step) if (second_level()) seq_len(nrow(table)) else seq(1, nrow(table), by = step)
+some_of <- function(step) {
+  rows <- if (second_level()) seq_len(nrow(table)) else seq(1, nrow(table), by = step)
+  few_of(rows, ceiling(length(rows) / 3))
+}
 
 walk_table <- function(domain, step) {
   for (row in some_of(step)) {

@@ -110,6 +110,16 @@ compare_rewards <- function(K, mean, noise_sd, rounds) {
   function(t, point) f[point] + e[t]
 }
 
-# A size: by default, and at GPBANDITS_TEST_LEVEL=2.
-by_level <- function(default, second) if (second_level()) second else default
-second_level <- function() Sys.getenv("GPBANDITS_TEST_LEVEL", "1") >= "2"
+# The level of repetition, GPBANDITS_TEST_LEVEL: 0 (`make test`: every subject, few repetitions), 1 (the default, and
+# `make test-all`) or 2 (hours).
+test_level <- function() as.integer(Sys.getenv("GPBANDITS_TEST_LEVEL", "1"))
+second_level <- function() test_level() >= 2
+# A size, or cases, by the level.
+by_level <- function(default, second, quick = default) {
+  if (second_level()) second else if (test_level() == 0) quick else default
+}
+# All cases; at level 0 at most `count` of them, evenly spread from the first to the last.
+few_of <- function(cases, count) {
+  if (test_level() > 0 || length(cases) <= count) return(cases)
+  cases[round(seq(1, length(cases), length.out = count))]
+}

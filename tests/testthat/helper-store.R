@@ -101,10 +101,12 @@ store_locations <- list(
   postgres = list(make = postgres_location, lacks = function() postgres_lacks())
 )
 
-# Runs a test on SQLite, and on the other databases where they are. (`heavy`: there only at GPBANDITS_TEST_LEVEL=2.)
-on_databases <- function(test, heavy = FALSE) {
+# Runs a test on SQLite, and on the other databases where they are. `heavy`: there only at level 2. `always`: at level 0,
+# too (what is in plain SQL is tested on SQLite alone there).
+on_databases <- function(test, heavy = FALSE, always = FALSE) {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  kinds <- if (heavy && !second_level()) "sqlite" else names(store_locations)
+  few <- heavy && !second_level() || !always && test_level() == 0
+  kinds <- if (few) "sqlite" else names(store_locations)
   for (kind in kinds) {
     if (nzchar(store_locations[[kind]]$lacks())) next
     place <- store_locations[[kind]]$make()                      # (now, and not in a process that the test forks)

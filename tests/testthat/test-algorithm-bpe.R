@@ -228,7 +228,7 @@ test_that("with drift the intervals cover the mean over each batch, and the dyna
 test_that("delays may depend on rewards with wait = \"rewards\", and invalidate the intervals with wait = \"rounds\"", {
   x <- seq(0, 1, length.out = 5)
   f <- c(0, 0.02, 0.04, 0.02, 0)
-  lives <- by_level(3, 60)
+  lives <- by_level(3, 60, quick = 2)
   lost <- function(wait) sum(vapply(seq_len(lives), function(seed) {
     set.seed(500 + seed)
     b <- bpe(x, kernel_se(0.3), 0.01, rounds = 1000, B = 1, R = 0.1, wait = wait)

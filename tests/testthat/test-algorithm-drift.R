@@ -213,7 +213,7 @@ test_that("drift within a design in random order acts as noise: the width for it
   K <- ref_kernel_se(0.3)(x)
   rows <- gp_bandit(x, kernel_se(0.3), 0.01, policy_variance(), pending = pending_hallucinate())$suggest(200)$arm
   drift <- rep(c(-0.3, 0.3), each = 100)
-  lives <- by_level(8, 200)
+  lives <- by_level(8, 200, quick = 4)
   missed <- rowSums(vapply(seq_len(lives), function(seed) {
     set.seed(950 + seed)
     f <- drop(K[, at <- sample(10, 4)] %*% (a <- rnorm(4)))
@@ -263,7 +263,7 @@ test_that("if the function drifts as the kernel states, intervals cover and the 
 
 test_that("without a change an event trigger restarts with probability at most delta", {
   x <- seq(0, 1, length.out = 30)
-  lives <- by_level(8, 300)
+  lives <- by_level(8, 300, quick = 4)
   restarts <- sum(vapply(seq_len(lives), function(seed) {
     set.seed(1100 + seed)
     b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_detect(delta = 0.1))

@@ -119,7 +119,7 @@ test_that("on a box the union bound counts the candidates, and their labels are 
   at <- b$levels()$x
   n <- length(at)
   expect_gt(n, 100)
-  runs <- by_level(4, 100)
+  runs <- by_level(4, 100, quick = 2)
   outcome <- vapply(seq_len(runs), function(seed) {
     set.seed(400 + seed)
     f <- as.vector(ref_draw_normal(1, rep(0, n), ref_kernel_matern(2.5, 0.3)(at)))
@@ -205,7 +205,7 @@ test_that("with fitted hyperparameters the intervals are those of several models
   lse <- function(refit) {
     gp_lse(x, kernel, noise_var = 9, level = 55, accuracy = 3, width = width_constant(2), refit = refit, mean = 50)
   }
-  inside <- vapply(1:40, function(seed) {
+  inside <- vapply(seq_len(by_level(40, 40, quick = 12)), function(seed) {
     set.seed(seed)
     f <- 50 + as.vector(sample_gp(kernel, x))
     b <- lse(refit_every(5))

@@ -319,7 +319,7 @@ test_that("every safety function needs a reward that is close enough, with dista
 test_that("with by = \"data\" no unsafe point is evaluated, whatever the model, its width or its fit", {
   x <- seq(0, 1, length.out = 40)
   K <- ref_kernel_se(0.15)(x)
-  lives <- by_level(6, 60)
+  lives <- by_level(6, 60, quick = 3)
   unsafe <- matrix(0, 2, lives)
   reached <- numeric()
   for (k in seq_len(lives)) for (bounded in c(TRUE, FALSE)) {

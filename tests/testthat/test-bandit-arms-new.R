@@ -67,7 +67,7 @@ test_that("posterior and choices equal those of a bandit that had the new arms f
     failing = function(x) gp_bandit(x, k, 0.02, ucb, failures = "avoid"),
     doubting = function(x) gp_bandit(x, k, 0.02, ucb, failures = "doubt")
   )
-  for (name in names(makers)) {
+  for (name in few_of(names(makers), 7)) {
     lives <- lives_of_growth(makers[[name]])
     expect_same_knowledge(lives$grow, lives$all)
   }

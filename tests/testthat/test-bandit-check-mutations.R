@@ -1,6 +1,6 @@
 # Objects and journals that were changed at random: an error of ours or an answer, never a crash, a hang or a foreign error.
 
-mutations <- by_level(120, 10000)
+mutations <- by_level(120, 10000, quick = 30)
 
 mutation_victims <- function() {
   x <- seq(0, 1, length.out = 9)
@@ -51,6 +51,7 @@ test_that("mutated objects of every kind of file are an error or work", {
   set.seed(1)
   # (What all others have is tested above.)
   kinds <- setdiff(names(kept_kinds), c("arms", "labelled", "box", "thompson", "drift", "replicates", "script"))
+  kinds <- few_of(kinds, 8)
   victims <- lapply(stats::setNames(nm = kinds), function(kind) kept_live(kept_kinds[[kind]]$make(), kind))
   use <- function(kind, bandit) {
     facts <- kept_facts(bandit, kind)

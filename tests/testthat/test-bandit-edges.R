@@ -55,7 +55,7 @@ test_that("in 20 inputs the selected point has a larger acquisition value than a
 test_that("rewards that are constant, tiny or huge, at repeated points, give finite results", {
   skip_on_cran()
   for (name in names(edge_policies)) {
-    for (size in c(0, 1e-8, 1e8)) {
+    for (size in few_of(c(0, 1e-8, 1e8), 2)) {
       set.seed(3)
       b <- gp_bandit(box_domain(0, 1), kernel_se(0.2), 0.01, edge_policies[[name]])
       for (t in 1:5) {

@@ -67,7 +67,7 @@ random_case <- function(seed, n) {
 
 test_that("in random problems errors are below the certificate, and the certificate is below the accuracy", {
   skip_on_cran()
-  for (seed in seq_len(by_level(8, 200))) {
+  for (seed in seq_len(by_level(8, 200, quick = 4))) {
     n <- sample(c(3, 20, 60, 90), 1)
     case <- random_case(seed, n)
     at <- rbind(matrix(runif(20 * case$d, -0.5, 1.5), 20), case$x[seq_len(min(n, 5)), , drop = FALSE] + 1e-3)
@@ -87,7 +87,7 @@ test_that("in random problems errors are below the certificate, and the certific
 
 test_that("after random changes of values, removals, changes of noise and copies the basis is correct", {
   skip_on_cran()
-  for (seed in seq_len(by_level(4, 60))) {
+  for (seed in seq_len(by_level(4, 60, quick = 2))) {
     case <- random_case(100 + seed, 120)
     at <- rbind(matrix(runif(10 * case$d), 10), case$x[1:3, , drop = FALSE])
     pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy, corrected = seed %% 2 == 0)
@@ -373,7 +373,7 @@ test_that("the best observation has the largest mean, after additions, removals 
   cpp_testing_lowrank_add(pointer, x, truth(x) + rnorm(1500, sd = 0.1), rep(1, 1500), TRUE)
   expect_gt(state(pointer)$rank, 128)  # below that, all means are computed
   known <- rep(TRUE, 1500)
-  for (k in 1:30) {
+  for (k in seq_len(by_level(30, 30, quick = 16))) {
     offset <- if (k %% 2) 0 else 3
     got <- cpp_testing_lowrank_best_observation(pointer, offset)
     expect_identical(got$best, as.numeric(which(known)[which.max(got$means[known] + offset)]), label = paste("step", k))
@@ -518,7 +518,7 @@ test_that("no mean changes by more than its bound after new data, and some reach
 
 test_that("the lazy maximum over arms equals that of a full evaluation, with fewer evaluations", {
   skip_on_cran()
-  for (seed in seq_len(by_level(3, 12))) {
+  for (seed in seq_len(by_level(3, 12, quick = 2))) {
     set.seed(seed)
     kernel <- list(kernel_se(0.15), kernel_matern(2.5, 0.4), kernel_se(c(0.1, 0.5), 2))[[1 + seed %% 3]]
     x <- matrix(runif(6000), 3000)

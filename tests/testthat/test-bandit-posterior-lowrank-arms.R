@@ -55,7 +55,7 @@ test_that("blocks that are skipped contain no better arm, whatever the width", {
 
 test_that("with changed, removed and late rewards the arms equal those of a full evaluation", {
   skip_on_cran()
-  for (seed in seq_len(by_level(4, 30))) {
+  for (seed in seq_len(by_level(4, 30, quick = 2))) {
     set.seed(100 + seed)
     x <- random_arms(800, 2)
     pair <- lapply(c("lowrank", "played"), function(engine) {

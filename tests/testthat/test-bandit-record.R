@@ -56,7 +56,7 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
   worst
 }
 
-lives <- by_level(3, 40)
+lives <- by_level(3, 40, quick = 1)
 
 test_that("random corrections, withdrawals and noise variances of single rewards agree with the reference", {
   skip_on_cran()

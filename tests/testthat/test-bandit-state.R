@@ -26,7 +26,7 @@ state_of <- function(bandit) {
 }
 
 # Struck at every statement, a bandit is as before the change or as after it, and continues from there.
-expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = NULL, step = by_level(2, 1)) {
+expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = NULL, step = by_level(2, 1, quick = 7)) {
   kept <- list(bandit = serialize(bandit, NULL), journal = if (!is.null(journal)) readLines(journal))
   make <- function() {
     if (is.null(journal)) return(unserialize(kept$bandit))
@@ -88,7 +88,7 @@ test_that("a bandit interrupted at any statement of a change is as before the ch
   with_clock(changing_functions, function(clock) {
     # By default a report of one query is interrupted in one way; a batch repeats the statements of one query.
     for (way in names(strikes)) for (change in setdiff(names(bandit_changes), if (!second_level()) c("batch", if (way != "interrupt") reported_changes))) {
-      expect_all_or_nothing(clock, bandit, bandit_changes[[change]], way, change, step = by_level(2, 1))
+      expect_all_or_nothing(clock, bandit, bandit_changes[[change]], way, change)
     }
   })
 })

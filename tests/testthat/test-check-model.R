@@ -139,7 +139,7 @@ test_that("a right model is seldom rejected, also if a bandit chose the points; 
   skip_on_cran()
   set.seed(64)
   x <- seq(0, 1, length.out = 25)
-  trials <- by_level(80, 1000)
+  trials <- by_level(80, 1000, quick = 30)
   p_of <- function(noise_var, reported, width) {
     replicate(trials, {
       f <- drop(sample_gp(kernel_se(0.2), x))
@@ -313,14 +313,15 @@ test_that("of many points about 1,000 are left out, by the formulas of all rewar
 
 test_that("the noise test rejects a correct model as often as its level says", {
   # Leave-one-out residuals of neighbours depend on each other if there is little noise.
-  p <- vapply(1:200, function(seed) {
+  trials <- by_level(200, 200, quick = 60)
+  p <- vapply(seq_len(trials), function(seed) {
     set.seed(seed)
     x <- runif(30)
     y <- drop(crossprod(chol(ref_kernel_se(0.2)(x) + diag(1e-4, 30)), rnorm(30)))
     check_model(gp_regression(x, y, kernel_se(0.2), 1e-4))$tests$p[3]
   }, 0)
-  expect_lt(mean(p < 0.05), 0.05 + 3 * sqrt(0.05 * 0.95 / 200))
-  expect_gt(mean(p < 0.5), 0.5 - 3 * sqrt(0.25 / 200))
+  expect_lt(mean(p < 0.05), 0.05 + 3 * sqrt(0.05 * 0.95 / trials))
+  expect_gt(mean(p < 0.5), 0.5 - 3 * sqrt(0.25 / trials))
 })
 
 test_that("the noise test finds noise that grows with the mean", {

@@ -46,14 +46,14 @@ for (version in kept_versions()) {
   test_that(paste("saved bandits of", version, "are read and go on"), {
     bandits <- readRDS(file.path(home, "bandits.rds"))
     expect_gte(length(bandits), 10)
-    for (kind in names(bandits)) {
+    for (kind in few_of(names(bandits), 8)) {
       expect_kept(bandits[[kind]], expected[[kind]], kind, kind)
       expect_goes_on(bandits[[kind]], kind, kind)
     }
   })
 
   test_that(paste("journals of", version, "are read and go on"), {
-    for (file in dir(home, "[.]journal$")) {
+    for (file in few_of(dir(home, "[.]journal$"), 8)) {
       kind <- sub("[.]journal$", "", file)
       path <- tempfile()
       file.copy(file.path(home, file), path)
@@ -64,7 +64,7 @@ for (version in kept_versions()) {
   })
 
   test_that(paste("JSON of", version, "is read and goes on"), {
-    for (file in dir(home, "[.]json$")) {
+    for (file in few_of(dir(home, "[.]json$"), 8)) {
       kind <- sub("[.]json$", "", file)
       bandit <- from_json(readLines(file.path(home, file)))
       expect_kept(bandit, expected[[kind]], kind, file)
@@ -78,7 +78,7 @@ for (version in kept_versions()) {
     file.copy(file.path(home, "store.db"), path)
     point <- list(kind = "sqlite", file = path, connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(path), synchronous = NULL))))
     tamper(point, "UPDATE gpb_lease SET worker = NULL, reason = NULL WHERE state <> 'leased'")
-    for (name in grep("^store:", names(expected), value = TRUE)) {
+    for (name in few_of(grep("^store:", names(expected), value = TRUE), 8)) {
       kind <- sub("^store:", "", name)
       bandit <- open_bandit(store_at(point, kind))
       expect_kept(bandit, expected[[name]], kind, name)

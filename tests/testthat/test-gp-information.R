@@ -103,7 +103,7 @@ test_that("the D-optimal bound is within its tolerance of the relaxed maximum at
   tight <- information_gain(kernel_se(0.2), points, 0.1, rounds = 60, method = "doptimal", tolerance = 1e-6)
   expect_true(all(loose >= tight * (1 - 1e-6)))
   expect_true(all(loose <= tight * (1 + 1.2e-3)))
-  for (s in c(1, 7, 23, 60)) {
+  for (s in few_of(c(1, 7, 23, 60), 2)) {
     reference <- ref_gain_doptimal(K, 0.1, s, steps = 3000, gap = 1e-3)
     expect_gte(tight[s], reference$value)
     expect_lte(tight[s], reference$bound * (1 + 1e-6))

@@ -327,7 +327,7 @@ test_that("the helper for many expectations reports as testthat does", {
   passes <- function(code) tryCatch({ code; TRUE }, expectation_failure = function(e) FALSE)
   set.seed(14)
   outcomes <- logical()
-  for (i in 1:by_level(30, 600)) {
+  for (i in 1:by_level(30, 600, quick = 10)) {
     y <- rnorm(sample(4, 1)) * 10^runif(1, -12, 3)
     x <- y + rnorm(length(y)) * 10^runif(1, -14, 0)
     tolerance <- 10^runif(1, -12, -1)

@@ -48,7 +48,7 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
 test_that("it is better than random search with the same budget", {
   skip_on_cran()
   needs_bbotk()
-  found <- vapply(seq_len(by_level(2, 4)), function(seed) {
+  found <- vapply(by_level(1:2, 1:4, quick = 2), function(seed) {
     set.seed(seed)
     instance <- instance_of("minimize", 20)
     quiet(bbotk::opt("gp_bandit",
@@ -247,7 +247,7 @@ test_that("a trained tuner can be cloned, converted, saved and trained again", {
   expect_equal(reported$x, tuner$archive$data$x, tolerance = 1e-12)
   path <- tempfile(fileext = ".rds")
   saveRDS(tuner, path)
-  for (other in list(tuner$clone(deep = TRUE), mlr3::as_learner(tuner, clone = TRUE), readRDS(path))) {
+  for (other in few_of(list(tuner$clone(deep = TRUE), mlr3::as_learner(tuner, clone = TRUE), readRDS(path)), 2)) {
     expect_equal(reported_to(other), reported)
     expect_identical(other$predict(task)$response, tuner$predict(task)$response)
     # It is the copy's own.
@@ -340,12 +340,12 @@ test_that("infinite values are failures, NaN is an error of bbotk, and no finite
     }, error = conditionMessage)
     list(error = error, evaluated = nrow(instance$archive$data), status = optimizer$bandit$history()$status)
   }
-  for (bad in c(Inf, -Inf)) {
+  for (bad in few_of(c(Inf, -Inf), 1)) {
     found <- run(function(call, xs) if (call == 2) bad else xs$u)
     expect_null(found$error)
     expect_identical(found$status[1:5], c("observed", "failed", "observed", "observed", "observed"))
   }
-  for (bad in c(NA, NaN)) {
+  for (bad in few_of(c(NA, NaN), 1)) {
     found <- run(function(call, xs) if (call == 2) bad else xs$u)
     expect_match(found$error, "missing|NA")
     expect_identical(found$evaluated, 1L)

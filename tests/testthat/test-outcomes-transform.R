@@ -249,7 +249,7 @@ test_that("a refit uses the transform under which the model makes the rewards mo
     expect_identical(gpbandits:::current_config(as.environment(from_json(as_json(b))))$output_map, map)
     map
   }
-  for (average in c(1, 10)) {
+  for (average in few_of(c(1, 10), 1)) {
     for (y in list(even, grown)) {
       bent <- lambda(y, "power", average)
       straight <- lambda(y, "none", average)
@@ -422,7 +422,7 @@ test_that("posteriors in the user's units have the moments of the expected rewar
   # (The last two are where rewards are clipped, and beyond the worst reward.)
   frame <- data.frame(mean = c(-1, 0, 0.7, -2, -3.5), sd = c(0.3, 0.05, 0.6, 0.8, 0.4))
   for (name in names(maps)) {
-    for (noise in c(0.1, 0.5)) {
+    for (noise in few_of(c(0.1, 0.5), 1)) {
       config <- list(outputs = scale_outputs(), output_map = maps[[name]], noise_var = noise^2)
       found <- in_user_units(frame, config)
       # (Many at once use a table.)
@@ -501,7 +501,7 @@ test_that("the model of a search does not get worse by evaluations near the opti
   bowl <- function(p) (p[["x"]] - 0.37)^2
   grid <- data.frame(x = seq(0, 1, 0.01))
   truth <- (grid$x - 0.37)^2
-  for (seed in 1:2) {
+  for (seed in seq_len(by_level(2, 2, quick = 1))) {
     error <- vapply(c(40, 60), function(n) {
       set.seed(seed)
       found <- minimize_bandit(bowl, list(x = c(0, 1)), n)

@@ -111,7 +111,7 @@ test_that("autoplot() draws the same data with ggplot2, also in a space of level
   expect_true(is.na(mixed$par$extra))
   for (found in list(searched(), mixed)) {
     # (Each picture once; slices of numbers and of levels.)
-    for (which in if ("extra" %in% names(found$par)) c("slices", "map", "dependence") else c("progress", "slices", "importance")) {
+    for (which in if ("extra" %in% names(found$par)) few_of(c("slices", "map", "dependence"), 2) else c("progress", "slices", "importance")) {
       picture <- ggplot2::autoplot(found, which, resolution = 12)
       # Everything is built, so that a layer that cannot be drawn fails; warnings count as failures.
       expect_silent(draw_on_nothing(ggplot2::ggplotGrob(picture)))

@@ -290,7 +290,7 @@ test_that("autoplot() draws the same data with ggplot2", {
   }
   # Everything is built, so that a layer that cannot be drawn fails; warnings count as failures.
   built <- function(picture) expect_silent(draw(ggplot2::ggplotGrob(picture)))
-  for (bandit in bandits()) {
+  for (bandit in few_of(bandits(), 3)) {
     seed <- { set.seed(5); .Random.seed }
     before <- bandit$history()
     picture <- ggplot2::autoplot(bandit, truth = function(m) m[, 1] * 0.1)
@@ -312,7 +312,7 @@ test_that("autoplot() draws the same data with ggplot2", {
                       kernel_se(0.5), 0.1, width = 2))
   for (bandit in many) {
     for (k in 1:4) bandit$observe(bandit$suggest()$id, k)
-    for (type in c("auto", if (second_level()) "slices", "sd")) {
+    for (type in few_of(c("auto", if (second_level()) "slices", "sd"), 1)) {
       picture <- ggplot2::autoplot(bandit, type = type, resolution = 12)
       expect_equal(picture$data, draw(plot(bandit, type = type, resolution = 12)), info = type)
       built(picture)
@@ -459,13 +459,13 @@ test_that("inputs of a single value, one arm, one reward and equal rewards can b
                  whole_and_level = search_space(m = param_integer(2, 2), n = c("a", "b")),
                  one_level = search_space(k = "only"), one_whole = search_space(k = param_integer(3, 3)))
   if (!second_level()) spaces <- spaces[c("whole_and_level", "one_whole")]
-  for (space in spaces) for (rewards in list(1, c(1, 3, 2))) {
+  for (space in spaces) for (rewards in few_of(list(1, c(1, 3, 2)), 1)) {
     set.seed(1)
     b <- auto_bandit(space, n_initial = 2)
     for (reward in rewards) b$observe(b$suggest()$id, reward)
     drawn_of(b)
   }
-  for (x in list(1, cbind(1:12, 5), cbind(1, 2), rep(2, 4))) {
+  for (x in few_of(list(1, cbind(1:12, 5), cbind(1, 2), rep(2, 4)), 2)) {
     b <- gp_ucb(x, kernel_se(1), 0.01)
     if (second_level()) drawn_of(b)
     b$observe(b$suggest()$id, 1)
@@ -492,7 +492,7 @@ test_that("every plot of a search works with inputs of a single value and equal 
   set.seed(1)
   found <- list(maximize_bandit(function(p) p[["n"]], search_space(m = param_integer(2, 2), n = c(0, 3)), 6),
                 maximize_bandit(function(p) 1, list(x = c(0, 1), y = c(0, 1)), 4))
-  for (one in found) for (which in c("all", "progress", "slices", "map", "importance", "dependence")) {
+  for (one in found) for (which in few_of(c("all", "progress", "slices", "map", "importance", "dependence"), 3)) {
     expect_identical(try_picture(draw(plot(one, which))), "drawn", info = which)
     if (which != "all" && requireNamespace("ggplot2", quietly = TRUE)) {
       expect_identical(try_picture(draw(print(ggplot2::autoplot(one, which)))), "drawn", info = which)

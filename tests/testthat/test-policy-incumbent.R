@@ -49,7 +49,7 @@ value_ratio <- function(one, other, make) {
 
 test_that("values equal the expected improvement over joint draws of the incumbent", {
   apart <- 0
-  for (seed in 1:3) {
+  for (seed in few_of(3:1, 1)) {
     for (noise in c(0.01, 0.1)) {
       data <- random_rewards(9, noise, seed)
       reference <- ref_noisy_ei(nei_K, data$rows, data$y, noise, draws = 20000)

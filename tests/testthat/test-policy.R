@@ -254,7 +254,7 @@ test_that("a restored bandit makes the choices of the original, to the bit", {
                   product = list(product_domain(cbind(r = c(0, 0.7)), list(x1 = c(0, 1))), matern))
   for (domain in domains) for (name in names(policies)) {
     lived <- gp_bandit(domain[[1]], domain[[2]], 0.01, policies[[name]], pending = pending_hallucinate())
-    for (t in seq_len(by_level(5, 8))) {
+    for (t in seq_len(by_level(5, 8, quick = 2))) {
       made_again <- unserialize(serialize(lived, NULL))
       set.seed(t)
       query <- lived$suggest()

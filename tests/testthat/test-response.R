@@ -177,7 +177,7 @@ test_that("the time of reading, the order of rewards and the way of reporting do
     look <- function(x) x$posterior(x = seq(0, 1, .1), context = context)
     expect_identical(look(b), look(quiet), info = name)
     restored <- b
-    for (i in 1:10) {
+    for (i in seq_len(by_level(10, 10, quick = 3))) {
       restored <- switch(1 + i %% 3, restored$copy(), from_json(as_json(restored)), unserialize(serialize(restored, NULL)))
       expect_identical(look(restored), look(b), info = name)
     }

@@ -63,7 +63,7 @@ test_that("with clock time mean, sd, width and choice equal those of a fit from 
   set.seed(61)
   late <- 0
   both <- second_level()
-  for (m in c(0, 1.5, 4, Inf)) for (over in c("window", "pending")) for (engine in c("weights", "played")) {
+  for (m in few_of(c(0, 1.5, 4, Inf), 3)) for (over in c("window", "pending")) for (engine in c("weights", "played")) {
     # By default in one engine each.
     if (!both && (engine == "weights") != ((m > 1) == (over == "window"))) next
     kernel <- if (m == 4) kernel_se(0.2) else kernel_matern(1.5, 0.3)
@@ -78,7 +78,7 @@ test_that("with clock time mean, sd, width and choice equal those of a fit from 
       expect_identical(twin$suggest(time = 2e9), bandit$copy()$suggest(time = 2e9))
     }
   }
-  expect_gt(late, by_level(15, 30))
+  expect_gt(late, by_level(15, 30, quick = 5))
 })
 
 test_that("a run counts a round as one unit of time: the two units agree, also in a second run", {

@@ -162,7 +162,7 @@ test_that("failures, rules, time and interrupts end it with the results so far; 
 test_that("at equal cost cheap evaluations give less regret than none", {
   skip_on_cran()
   f <- function(p, z) -20 * (p[["x"]] - 0.37)^2 * (1 + p[["y"]]) - 5 * (p[["y"]] - 0.62)^2 + 0.3 * (1 - z) * sin(9 * p[["x"]])
-  regret <- vapply(1:4, function(seed) {
+  regret <- vapply(few_of(1:4, 2), function(seed) {
     set.seed(seed)
     cheap <- maximize_bandit(f, list(x = c(0, 1), y = c(0, 1)), 8, fidelity = list(0.05, 1, cost = function(z) z))
     set.seed(seed)

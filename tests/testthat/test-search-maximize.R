@@ -185,7 +185,7 @@ test_that("if the noise is fitted, a point counts by its mean and, unless repeat
   # Without noise, and too rugged for any model: the noise of the fit belongs to the objective.
   rugged <- function(p) -abs(p[["x"]] - 0.6) + 0.8 * (sin(1e4 * p[["x"]]) + sin(7e4 * p[["y"]]))
   models <- list(gp_model(), gp_model(refit = refit_every(2, mean = "fit"), noise_prior = c(log(1e-3), 2)))
-  for (side in c(1, -1)) for (model in models) {
+  for (side in few_of(c(1, -1), 1)) for (model in models) {
     set.seed(12)
     found <- maximize_bandit(function(p) side * rugged(p), list(x = c(0, 1), y = c(0, 1)), 30,
                              direction = if (side > 0) "maximize" else "minimize", model = model)

@@ -397,7 +397,7 @@ test_that("a journal resumes within a setting without a difference", {
     set.seed(9)
     whole <- run(44, tempfile("journal"))
     reported <- function(found) table_columns(as.environment(found$bandit)$events)[c("kind", "id", "reward", "noise_var")]
-    for (dies in by_level(if (is.null(data)) c(21, 31) else c(30, 38), c(21, 30, 31, 38))) {
+    for (dies in by_level(if (is.null(data)) c(21, 31) else c(30, 38), c(21, 30, 31, 38), quick = if (is.null(data)) 31 else 30)) {
       file <- tempfile("journal")
       calls <- 0
       set.seed(9)

@@ -52,7 +52,7 @@ read_again <- function(bandit) unserialize(serialize(bandit, NULL))
 model_state_of <- function(bandit) as.matrix(bandit$posterior(context = context_of(bandit))[c("mean", "sd")])
 
 test_that("a bandit with forgotten rounds makes the choices of one with all rounds", {
-  for (name in names(forgetful_makers)) {
+  for (name in few_of(names(forgetful_makers), 7)) {
     whole <- forgetful_makers[[name]]()
     bandit <- forgetful_makers[[name]]()
     # (A fit ends where the log-likelihood rises by less than 1e-5, the low-rank engine's basis within its accuracy. Fits of

@@ -36,7 +36,7 @@ test_that("each registered database has the required functions, and a place wher
 })
 
 test_that("an error in the computation of a statement, such as a time limit, is raised as it is", {
-  on_databases(function(place) {
+  on_databases(always = TRUE, function(place) {
     connection <- open_table(place)
     limit <- simpleError("reached elapsed time limit")
     text <- function() stop(limit)
@@ -50,7 +50,7 @@ test_that("an error in the computation of a statement, such as a time limit, is 
 })
 
 test_that("numbers and texts are returned exactly, within the transaction and on another connection", {
-  on_databases(function(place) {
+  on_databases(always = TRUE, function(place) {
     connection <- open_table(place)
     x <- c(1 / 3, -2^-1074, 1.7976931348623157e308, 4.9e-324, 1e22 + 2^22, -123456789.123456789, 0, NA, pi * 10^(-20:20))
     word <- c("it's", "back\\slash \\' \\\\", "\"quoted\"", "two\nlines\ttab", "\u00e4\u4e2d\U1f600", "",
@@ -75,7 +75,7 @@ test_that("numbers and texts are returned exactly, within the transaction and on
 })
 
 test_that("a transaction happens completely at its commit, or not at all", {
-  on_databases(function(place) {
+  on_databases(always = TRUE, function(place) {
     mine <- open_table(place)
     theirs <- open_table(place)
     found <- sql_begin(mine, "SELECT 7 AS seven")
@@ -107,7 +107,7 @@ test_that("a transaction happens completely at its commit, or not at all", {
 })
 
 test_that("a single statement returns the number of rows that it has changed", {
-  on_databases(function(place) {
+  on_databases(always = TRUE, function(place) {
     connection <- open_table(place)
     sql_begin(connection, "SELECT 1 AS one")
     insert_tried(connection, 1:5, x = c(1, 1, 2, 3, 3))
@@ -121,7 +121,7 @@ test_that("a single statement returns the number of rows that it has changed", {
 })
 
 test_that("a second writer waits for the first, up to its patience, and then sees its changes", {
-  on_databases(function(place) {
+  on_databases(always = TRUE, function(place) {
     open_table(place)
     let_go(store_makers$ucb(store = store_at(place)))
     mine <- open_table(place)
@@ -147,7 +147,7 @@ test_that("a second writer waits for the first, up to its patience, and then see
 test_that("if several processes write at once nothing is lost, and a transaction reads the state at its lock", {
   skip_on_cran()
   skip_on_os("windows")
-  on_databases(function(place) {
+  on_databases(always = TRUE, function(place) {
     connection <- open_table(place)
     let_go(store_makers$ucb(store = store_at(place)))
     gpbandits:::drop_connection(connection)
@@ -170,7 +170,7 @@ test_that("if several processes write at once nothing is lost, and a transaction
 test_that("processes that create the tables at once all find them", {
   skip_on_cran()
   skip_on_os("windows")
-  on_databases(function(place) {
+  on_databases(always = TRUE, function(place) {
     jobs <- lapply(1:3, function(k) parallel::mcparallel({
       store_makers$ucb(store = store_at(place, paste(k)))
       "made"
@@ -183,7 +183,7 @@ test_that("processes that create the tables at once all find them", {
 })
 
 test_that("the server's clock counts seconds since 1970, and advances within a transaction", {
-  on_databases(function(place) {
+  on_databases(always = TRUE, function(place) {
     connection <- open_table(place)
     now <- function() as.double(sql_rows(connection, "SELECT ", gpbandits:::sql_clock(connection), " AS now")$now)
     first <- now()
@@ -201,7 +201,7 @@ test_that("the server's clock counts seconds since 1970, and advances within a t
 })
 
 test_that("a closed connection is opened again outside a transaction, and is an error within one", {
-  on_databases(function(place) {
+  on_databases(always = TRUE, function(place) {
     connection <- open_table(place)
     sql_begin(connection, "SELECT 1 AS one")
     insert_tried(connection, 1)
@@ -235,7 +235,7 @@ test_that("a closed connection is opened again outside a transaction, and is an 
 
 test_that("a bandit has the same history in every database, in every process", {
   histories <- list()
-  on_databases(function(place) {
+  on_databases(always = TRUE, function(place) {
     bandit <- store_makers$refits(store = store_at(place, seed = 5))
     theirs <- open_bandit(store_at(place))
     for (t in 1:6) {

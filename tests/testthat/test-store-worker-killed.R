@@ -4,7 +4,7 @@ test_that("workers under kill -9: nothing is lost or counted twice, and the post
   skip_on_cran()
   skip_on_os("windows")
   full <- second_level()
-  evaluations <- if (full) 1000 else 16
+  evaluations <- by_level(16, 1000, quick = 9)
   on_databases(function(place) {
     bandit <- fleet_bandit(place, evaluations)
     let_go(store_makers$hallucinate(store = store_at(place, "other")))      # somebody else in the same database
@@ -22,7 +22,7 @@ test_that("workers on all types of domains under kill -9, freezes and restarts: 
   skip_on_cran()
   skip_on_os("windows")
   full <- second_level()
-  evaluations <- if (full) 1000 else 24
+  evaluations <- by_level(24, 1000, quick = 14)
   blows <- if (full) rep(c("zombie", "frozen", "restart", "zombie", "crash"), 2) else c("frozen", "restart")
   on_databases(function(place) for (kind in if (full) c("box", "space", "open") else if (place$kind == "sqlite") "open" else "box") {
     place <- if (place$kind == "sqlite") sqlite_location() else postgres_location()

@@ -76,7 +76,7 @@ test_that("every kind of bandit works with inputs named like the package's colum
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   pairs <- matrix(like_ours, 2)
-  for (kind in names(named_kinds)) {
+  for (kind in few_of(names(named_kinds), 4)) {
     plain <- live_named(named_kinds[[kind]](c("u1", "u2")), kind)
     # (All of them, at level 2.)
     for (k in by_level(if (kind == "arms") seq(1, ncol(pairs), 3) else c(1, if (kind %in% c("level", "safe", "labels")) 10), seq_len(ncol(pairs)))) {
@@ -149,7 +149,7 @@ test_that("searches, and campaigns that start with a history, work with such nam
     maximize_bandit(function(p) if (p[[1]] > 0.9) stop("no") else -sum((unlist(p) - 0.3)^2), stats::setNames(list(c(0, 1), c(0, 1)), names), evaluations = 8)
   }
   plain <- search(c("u1", "u2"))
-  for (given in list(c("status", "best"), c("mean", "sd"), c("reason", "evaluation"))[seq_len(by_level(2, 3))]) {
+  for (given in list(c("status", "best"), c("mean", "sd"), c("reason", "evaluation"))[seq_len(by_level(2, 3, quick = 1))]) {
     odd <- search(given)
     names <- list(odd = given, plain = c("u1", "u2"))
     expect_like(odd$history, plain$history, names, given)

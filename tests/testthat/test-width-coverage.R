@@ -1,7 +1,7 @@
 # Coverage of the widths: with the stated confidence the bounds hold at every arm in
 # every round at once. The package plays; whether the bounds held is worked out by the reference.
 
-coverage_seeds <- by_level(12, 200)
+coverage_seeds <- by_level(12, 200, quick = 5)
 
 # A function with its norm, bounded or Gaussian noise that is R-sub-Gaussian, and one run of UCB.
 coverage_run <- function(seed, width, lambda, rounds = 30, R = 0.3) {

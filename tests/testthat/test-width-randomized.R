@@ -82,11 +82,12 @@ test_that("with hallucination PIMS draws given observed rewards, and divides by 
   b$add(arm = pending)
   sd <- ref_posterior_at(tiny$K, c(tiny$rows, pending), numeric(5), tiny$noise)$sd
   set.seed(315)
-  draws <- ref_draw_normal(1e5, tiny$mean, tiny$cov)
+  count <- by_level(1e5, 1e5, quick = 2e4)
+  draws <- ref_draw_normal(count, tiny$mean, tiny$cov)
   maxima <- apply(draws, 1, max)
-  share <- tabulate(vapply(maxima, function(m) which.max(ref_score_pims(tiny$mean, sd, m)), 1L), 5) / 1e5
+  share <- tabulate(vapply(maxima, function(m) which.max(ref_score_pims(tiny$mean, sd, m)), 1L), 5) / count
   set.seed(316)
-  seen <- tabulate(vapply(1:300, function(k) as.integer(b$copy()$suggest()$arm), 1L), 5)
+  seen <- tabulate(vapply(seq_len(by_level(300, 300, quick = 100)), function(k) as.integer(b$copy()$suggest()$arm), 1L), 5)
   expect_equal(sum(seen[share == 0]), 0)
   expect_gt(stats::chisq.test(seen[share > 0], p = share[share > 0], rescale.p = TRUE)$p.value, tol$p_value)
 })
