@@ -26,6 +26,15 @@
 #' * `fixed`: a named list of values of parameters that are not chosen, on the scale of the search space, as in
 #'   `$suggest(fixed = )` of a [GPBandit]. The initial design has these values too. Evaluations of the instance with
 #'   other values are used for fitting. By default nothing is fixed.
+#' * `result`: `"observed"` (default): the best evaluated point is the result. `"posterior"`: the point that `$best()`
+#'   of the bandit recommends, with its posterior mean. It may be a point that was not evaluated, and it is less
+#'   affected by noise. It is for one target.
+#'
+#' @section Budgets: A parameter tagged `"budget"`, as for hyperband, is a fidelity, such as
+#'   `p_int(10, 500, tags = "budget")`. It is not searched: each evaluation uses the smallest value that is still
+#'   informative about the largest one, by the rule of [multi-fidelity], with a cost proportional to the (transformed)
+#'   value. The result is the best evaluation at the largest value. With `fixed = list(trees = 500)`
+#'   the parameter is fixed instead. Budgets are not supported with several targets or asynchronously.
 #'
 #' @section Failed evaluations: Return `Inf` or `-Inf` for an evaluation that failed. It counts as the worst value so
 #'   far, with the additional uncertainty of a failure as in [maximize_bandit()]. `NA` and `NaN` are an error of bbotk.
@@ -92,7 +101,9 @@ bandit_optimizer <- function() {
       initialize = function() {
         super$initialize(
           id = "gp_bandit",
-          param_set = c(paradox::ps(batch_size = paradox::p_int(1L, init = 1L)), optimizer_settings()),
+          param_set = c(paradox::ps(batch_size = paradox::p_int(1L, init = 1L),
+                                    result = paradox::p_fct(c("observed", "posterior"), init = "observed")),
+                        optimizer_settings()),
           param_classes = c("ParamLgl", "ParamInt", "ParamDbl", "ParamFct"),
           properties = c("dependencies", "single-crit", "multi-crit"),
           packages = "gpbandits", label = "Gaussian-process bandit", man = "gpbandits::mlr3-integration"
@@ -103,6 +114,7 @@ bandit_optimizer <- function() {
       .optimize = function(inst) {
         optimize_instance(inst, self$param_set$values, function(bandit) self$bandit <- bandit)
       },
+      .assign_result = function(inst) assign_found(inst, self$param_set$values, self$bandit),
       deep_clone = copied_with_bandit
     )
   )
@@ -153,6 +165,11 @@ bandit_of_optimizer <- list(bandit = function(rhs) {
 
 # Runs until bbotk ends the optimisation. `keep`: a function that is called once, with the new bandit.
 optimize_instance <- function(inst, settings, keep) {
+  if (identical(settings$result, "posterior") && length(inst$archive$cols_y) > 1) {
+    stop_argument("result", "\"posterior\" for several targets", "\"observed\"")
+  }
+  budget <- instance_budget(inst, settings)
+  if (!is.null(budget)) return(optimize_with_budget(inst, settings, keep, budget))
   domain <- search_space(inst$search_space, transformed = FALSE)
   bandit <- instance_bandit(domain, settings, inst)
   keep(bandit)
@@ -171,6 +188,101 @@ optimize_instance <- function(inst, settings, keep) {
     found <- evaluate_batch(inst, asked[domain$names])
     record_batch(bandit, asked$id, rewards_reported(found, inst, bandit))
   }
+}
+
+# ---- budgets --------------------------------------------------------------------------
+
+# The parameter that is tagged "budget" and not fixed: its name `id` and settings of a fidelity; NULL if there is none.
+instance_budget <- function(inst, settings, supported = length(inst$archive$cols_y) == 1) {
+  space <- inst$search_space
+  id <- setdiff(space$ids(tags = "budget"), names(settings$fixed))
+  if (length(id) == 0) return(NULL)
+  refuse <- function(given, allowed) {
+    stop_argument("search_space", given, allowed, try = sprintf("`fixed = list(%s = )`", id[1]))
+  }
+  tagged <- sprintf("one whose %s has the tag \"budget\"", paste(id, collapse = " and "))
+  if (!supported) refuse(tagged, "one without budgets, with several targets or asynchronously")
+  if (length(id) > 1) refuse(tagged, "one with a single budget")
+  trafo <- space$params$.trafo[[match(id, space$params$id)]]
+  cost <- function(z) if (is.function(trafo)) vapply(z, function(one) as.double(trafo(one)), 0) else z
+  lower <- space$lower[[id]]
+  if (!isTRUE(all(is.finite(cost(c(lower, space$upper[[id]]))))) || cost(lower) <= 0 || length(space$ids()) < 2) {
+    refuse(sprintf("one whose budget %s is from %g to %g", id, lower, space$upper[[id]]),
+           "one with finite budgets > 0, and further parameters")
+  }
+  list(id = id, fidelity = complete_fidelity(lower, space$upper[[id]], cost, integer = space$class[[id]] == "ParamInt"))
+}
+
+# The parameters that are searched.
+space_without <- function(space, id) {
+  search_space(if (is.null(id)) space else space$clone(deep = TRUE)$subset(setdiff(space$ids(), id)),
+               transformed = FALSE)
+}
+
+# As maximize_over_fidelities(). Suggestions are withdrawn, and the archive's evaluations are added with their fidelity.
+optimize_with_budget <- function(inst, settings, keep, budget) {
+  domain <- space_without(inst$search_space, budget$id)
+  bandit <- instance_bandit(domain, settings, inst, contexts = budget$id,
+                            context_sides = stats::setNames(1, budget$id))
+  keep(bandit)
+  search <- list(bandit = bandit, fidelity = budget$fidelity)
+  seen <- 0
+  record <- function() {
+    status <- own_history(as.environment(bandit))$status
+    if (any(status == "pending")) bandit$withdraw(which(status == "pending"))
+    new <- as.data.frame(inst$archive$data)[seq_len(inst$archive$n_evals) > seen, , drop = FALSE]
+    if (nrow(new) == 0) return(invisible())
+    seen <<- seen + nrow(new)
+    add_evaluated(bandit, read_inputs(domain, new[domain$names], "instance"),
+                  rewards_reported(target_values(inst, new), inst, bandit),
+                  contexts = matrix(model_fidelity(budget$fidelity, as.double(new[[budget$id]]))))
+  }
+  on.exit(record())
+  evaluate <- function(x, z) {
+    x[[budget$id]] <- if (budget$fidelity$integer) as.integer(z) else z
+    evaluate_batch(inst, x)
+    record()
+  }
+  missing <- max(0, instance_design(inst, domain, settings) - inst$archive$n_evals)
+  record()
+  if (missing > 0) {
+    first <- instance_points(bandit, missing, settings$fixed, context = 1)
+    evaluate_design(first, settings$batch_size, budget, evaluate)
+  }
+  while (!is_exhausted(as.environment(bandit), 1)) {
+    x <- bandit$suggest(settings$batch_size, context = 1, fixed = settings$fixed)[domain$names]
+    evaluate(x, vapply(seq_len(nrow(x)), function(k) worthwhile_fidelity(search, x[k, , drop = FALSE]), 0))
+  }
+}
+
+# Fidelities from the smallest to the largest in equal numbers.
+evaluate_design <- function(x, batch_size, budget, evaluate) {
+  z <- sample(rep_len(user_fidelity(budget$fidelity, seq(0, 1, length.out = max(2, nrow(x)))), nrow(x)))
+  for (rows in split(seq_along(z), (seq_along(z) - 1) %/% batch_size)) evaluate(x[rows, , drop = FALSE], z[rows])
+}
+
+# The result of a run: with `result = "posterior"` the recommended point; with a budget the best of the largest one.
+assign_found <- function(inst, settings, bandit) {
+  budget <- instance_budget(inst, settings)
+  rewards <- function(data) rewards_reported(target_values(inst, data), inst, bandit)
+  known <- inst$archive$n_evals > 0 && length(inst$archive$cols_y) == 1 && any(is.finite(rewards(inst$archive$data)))
+  if (!known || identical(settings$result, "observed") && is.null(budget)) return(bbotk::assign_result_default(inst))
+  if (identical(settings$result, "posterior")) {
+    best <- bandit$best(context = if (!is.null(budget)) 1)
+    if (nrow(best) == 0) return(bbotk::assign_result_default(inst))
+    x <- best[bandit$config$domain$names]
+    if (!is.null(budget)) x[[budget$id]] <- budget$fidelity$target
+    y <- own_columns(best, given_names(bandit$config))$mean * target_signs(inst)[[1]]
+  } else {
+    at <- which(inst$archive$data[[budget$id]] == budget$fidelity$target)
+    at <- at[which.min(rewards(inst$archive$data[at, ]))]
+    if (length(at) == 0) return(bbotk::assign_result_default(inst))
+    x <- as.data.frame(inst$archive$data)[at, inst$archive$cols_x]
+    y <- target_values(inst, inst$archive$data[at, ])[1]
+  }
+  if (!is.null(budget) && budget$fidelity$integer) x[[budget$id]] <- as.integer(x[[budget$id]])
+  inst$assign_result(data.table::as.data.table(x)[, inst$archive$cols_x, with = FALSE],
+                     stats::setNames(y, inst$archive$cols_y))
 }
 
 # Values that are not numbers are recorded as failures.
@@ -204,11 +316,11 @@ record_rest <- function(bandit, domain, inst) {
   }
 }
 
-instance_bandit <- function(domain, settings, inst) {
+instance_bandit <- function(domain, settings, inst, ...) {
   outcomes <- instance_outcomes(inst, domain)
   policy <- if (is.null(settings$policy)) default_policy(outcomes) else settings$policy
   scaled_bandit(domain, "minimize", or_else(settings$model, gp_model()), policy,
-                or_else(settings$control, search_control())$pending, outcomes = outcomes)
+                or_else(settings$control, search_control())$pending, outcomes = outcomes, ...)
 }
 
 # The outcomes if there are several targets; NULL for one target.
@@ -231,10 +343,10 @@ instance_design <- function(inst, domain, settings) {
 }
 
 # Points of the initial design, with the fixed inputs at their given values.
-instance_points <- function(bandit, count, fixed) {
+instance_points <- function(bandit, count, fixed, context = NULL) {
   inside <- as.environment(bandit)
   domain <- inside$config$domain
-  contexts <- with_fixed(contexts_for(inside, NULL, 1L), inside, fixed)
+  contexts <- with_fixed(contexts_for(inside, context, 1L), inside, fixed)
   user_inputs(domain, moved_points(inside, design_points(domain, count), contexts))
 }
 
@@ -285,6 +397,7 @@ async_optimizer <- function() {
         )
       },
       optimize = function(inst) {
+        instance_budget(inst, self$param_set$values, supported = FALSE)
         domain <- search_space(inst$search_space, transformed = FALSE)
         missing <- max(0, instance_design(inst, domain, self$param_set$values) - inst$archive$n_evals)
         reported <- archive_reader(domain, self$param_set$values, inst)

@@ -370,3 +370,62 @@ test_that("it is registered whichever package is loaded first", {
                   env = paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep)))
   expect_identical(said, "FALSE")
 })
+
+budget_instance <- function(space, tag = "minimize", sign = 1, evaluations = 16) {
+  f <- function(xs) list(y = sign * ((xs$x - 1)^2 + (xs$k == "b") + 0.3 * (1 - xs$n / 500) * xs$x))
+  values <- paradox::ps(x = paradox::p_dbl(0, 3), k = paradox::p_fct(c("a", "b")), n = paradox::p_int(10, 500))
+  objective <- bbotk::ObjectiveRFun$new(f, values, paradox::ps(y = paradox::p_dbl(tags = tag)))
+  bbotk::OptimInstanceBatchSingleCrit$new(objective, space, terminator = bbotk::trm("evals", n_evals = evaluations))
+}
+budget_space <- function(...) {
+  paradox::ps(x = paradox::p_dbl(0, 3), k = paradox::p_fct(c("a", "b")), n = paradox::p_int(10, 500, tags = "budget", ...))
+}
+
+test_that("a parameter tagged \"budget\" is a fidelity, and the result is of the largest one", {
+  skip_on_cran()
+  needs_bbotk()
+  for (logscale in c(FALSE, TRUE)) {
+    set.seed(1)
+    instance <- budget_instance(budget_space(logscale = logscale))
+    optimizer <- bbotk::opt("gp_bandit", batch_size = 2)
+    quiet(optimizer$optimize(instance))
+    n <- instance$archive$data$n
+    top <- if (logscale) log(501) else 500
+    expect_gt(sum(n < 0.9 * top), 3)
+    expect_lt(abs(instance$result$n - top), 2e-3)
+    expect_lt(instance$result_y, 0.2)
+    expect_identical(optimizer$bandit$config$domain$names, c("x", "k"))
+    expect_identical(sum(optimizer$bandit$history()$status == "observed"), 16L)
+  }
+  # Fixed, it is a parameter like the others.
+  instance <- budget_instance(budget_space(), evaluations = 6)
+  quiet(bbotk::opt("gp_bandit", fixed = list(n = 400))$optimize(instance))
+  expect_identical(unique(instance$archive$data$n), 400L)
+  for (space in list(paradox::ps(x = paradox::p_dbl(0, 3, tags = "budget"), k = paradox::p_fct(c("a", "b")), n = paradox::p_int(10, 500)),
+                     paradox::ps(x = paradox::p_dbl(1, 3, tags = "budget"), k = paradox::p_fct(c("a", "b")),
+                                 n = paradox::p_int(10, 500, tags = "budget")))) {
+    expect_error(quiet(bbotk::opt("gp_bandit")$optimize(budget_instance(space))), "fixed = list\\(x", class = "gpbandits_argument_error")
+  }
+})
+
+test_that("the result can be the point that the posterior recommends", {
+  skip_on_cran()
+  needs_bbotk()
+  for (sign in c(1, -1)) {
+    set.seed(2)
+    instance <- budget_instance(budget_space(), if (sign > 0) "minimize" else "maximize", sign)
+    optimizer <- bbotk::opt("gp_bandit", result = "posterior")
+    quiet(optimizer$optimize(instance))
+    best <- optimizer$bandit$best(context = 1)
+    expect_identical(instance$result$x, best$x)
+    expect_equal(instance$result_y[["y"]], sign * best$mean)
+    expect_identical(instance$result$n, 500L)
+  }
+  several <- bbotk::OptimInstanceBatchMultiCrit$new(
+    bbotk::ObjectiveRFun$new(function(xs) list(a = xs$x, b = -xs$x), paradox::ps(x = paradox::p_dbl(0, 1)),
+                             paradox::ps(a = paradox::p_dbl(tags = "minimize"), b = paradox::p_dbl(tags = "minimize"))),
+    terminator = bbotk::trm("evals", n_evals = 4))
+  expect_error(quiet(bbotk::opt("gp_bandit", result = "posterior")$optimize(several)), "`result`", class = "gpbandits_argument_error")
+  skip_if_not_installed("mlr3tuning")
+  expect_identical(mlr3tuning::tnr("gp_bandit", result = "posterior")$param_set$values$result, "posterior")
+})
