@@ -36,11 +36,11 @@
 #'   Assumptions: finitely many arms; \eqn{f \sim GP(0, k)}{f ~ GP(0, k)} with the true kernel,
 #'   \eqn{k(x,x)\le 1}{k(x, x) <= 1}; Gaussian noise of the true variance `noise_var`.
 #'
-#'   The division by five is outside the theorem. On a box, [width_srinivas_compact()] and [width_amm()] have theorems for
-#'   an upper bound that is maximised exactly; the package searches for its maximum numerically.
+#'   The division by five is outside the theorem. On a box, [width_srinivas_compact()] and [width_amm()] have theorems
+#'   for an upper bound that is maximised exactly; the package searches for its maximum numerically.
 #'
-#'   For EI the average regret tends to 0 if \eqn{f} is drawn from the prior with [kernel_se()] or [kernel_matern()] (Wang,
-#'   Wang, Ng and Petra 2025). Conditions: the kernel and the Gaussian noise are known and fixed; `xi = 0`; no
+#'   For EI the average regret tends to 0 if \eqn{f} is drawn from the prior with [kernel_se()] or [kernel_matern()]
+#'   (Wang, Wang, Ng and Petra 2025). Conditions: the kernel and the Gaussian noise are known and fixed; `xi = 0`; no
 #'   costs; and the incumbent is the best posterior mean, at the evaluated points (as here) or everywhere. Its constants
 #'   are not in [regret_bound()], because they have not been checked. For other combinations see [bandit-combinations].
 #' @inheritParams gp_bandit
@@ -73,6 +73,14 @@
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' run <- run_bandit(gp_ucb(x, kernel_se(0.2), noise_var = 0.01), problem, rounds = 50)
 #' summary(run)
+#' # A deterministic simulator: f is B = 1.1 in norm, and the certificate holds with certainty
+#' f <- exp(-(x - 0.7)^2 / 0.08) - 0.5 * exp(-(x - 0.2)^2 / 0.08)
+#' exact <- gp_ucb(x, kernel_se(0.2), noise_var = 1e-8, width = width_amm(B = 1.1, R = 0))
+#' for (t in 1:7) {
+#'   q <- exact$suggest()
+#'   exact$observe(q$id, f[q$arm])
+#' }
+#' exact$certificate()[c("gap", "probability")]
 #' dear <- gp_ei(x, kernel_se(0.2), noise_var = 0.01, cost = "learned")
 #' for (t in 1:8) {
 #'   q <- dear$suggest()

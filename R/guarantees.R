@@ -30,6 +30,8 @@
 #'   sharper widths \tab norm \tab the same, for every \eqn{\lambda}{lambda}, from the points played \tab
 #'   [width_realized()],
 #'     [width_amm()], [width_dmm()] \tab Abbasi-Yadkori 2013, Flynn 2025; averaging original \cr
+#'   GP-UCB, rewards without noise \tab norm \tab bounded regret for SE and for Matern with
+#'     \eqn{\nu > d}{nu > d} \tab `width_amm(B, R = 0)`: [widths_rkhs] \tab Iwazaki 2025; constants original \cr
 #'   growing ridge \tab norm, Matern \tab sublinear for every smoothness \tab [ridge_rate()] \tab Whitehouse 2023 \cr
 #'   IRGP-UCB, PIMS \tab prior, arms \tab expected regret, nothing to tune \tab [width_irgp()], [policy_pims()] \tab
 #'     Takeno 2023, 2024 \cr

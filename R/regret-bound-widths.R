@@ -40,6 +40,30 @@ small_ridge <- function(gain, noise_var) {
   list(rounds = 2 * gain[-1] / log(2), sum = 2 * noise_var * gain[-1] / log(2))
 }
 
+# Exact rewards: |f - mean| <= B sd, so r_t <= 2 B sd(x_t). Let N rounds have sd > s. With these rounds alone, and a
+# noise variance lambda that is no smaller than the bandit's, the sds are larger still, and each of these rounds gains
+# more than log(1 + s^2 / lambda) / 2 nats: N log(1 + s^2 / lambda) / 2 < gamma_N(lambda). From the (N + 1)-th largest
+# on, with the largest such N, all sds are at most s.
+regret_noise_free <- function(rounds, B, gains, noise_var = 1e-10, variance = 1, quantity = "regret") {
+  B <- check_number(B, lower = 0)
+  variance <- check_positive(variance)
+  if (check_positive(noise_var) > variance) stop_argument("noise_var", describe(noise_var), "at most `variance`")
+  quantity <- check_choice(quantity, c("regret", "simple"))
+  gains <- check_function(gains)
+  squares <- c(variance * 4^-seq(0, floor(log(variance / noise_var) / log(4))), noise_var)
+  n <- seq_len(rounds)
+  more <- rep(rounds, length(squares))     # at most that number of rounds have sd^2 > squares
+  total <- rep(Inf, rounds)
+  for (lambda in squares) {
+    gain <- gain_values(call_user(gains(lambda), "gains", sprintf("at the noise variance %g", lambda)), rounds)
+    often <- vapply(squares, function(s2) max(0, n[n * log1p(s2 / lambda) / 2 < gain[-1]]), 0)
+    more <- pmin(more, often)
+    total <- pmin(total, sqrt(n * variance_sum(gain, lambda, variance)))
+  }
+  largest <- vapply(n, function(i) sqrt(min(variance, squares[more < i])), 0)
+  2 * B * if (quantity == "simple") largest else pmin(cumsum(largest), total)
+}
+
 # width_glm(): r_t <= 2 w_t sd_c(x_t). With c_i >= 1 / kappa, sd_c is at most the sd for measurements with noise
 # variance kappa.
 regret_glm <- function(rounds, gain, noise_var, B, width, link = "logit", mean = 0, variance = 1) {

@@ -28,7 +28,7 @@
 #'
 #' [regret_bounds_widths], any confidence width (the multiplier of the posterior standard deviation):
 #'
-#' * `"ucb"`: UCB with any width that holds; `"clip"`: clipped rewards;
+#' * `"ucb"`: UCB with any width that holds; `"noise_free"`: exact rewards; `"clip"`: clipped rewards;
 #' * `"glm"`, `"duel"`: successes, counts and pairwise comparisons;
 #' * `"irgp"`, `"eims"`: expected regret of randomised policies;
 #' * `"balanced_lengthscale"`, `"adaptive_lengthscale"`: unknown lengthscales.
@@ -85,8 +85,8 @@
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
-                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "glm",
-                                     "duel", "penalty", "fade", "clip", "irgp", "eims", "straddle", "lse",
+                                     "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "noise_free",
+                                     "glm", "duel", "penalty", "fade", "clip", "irgp", "eims", "straddle", "lse",
                                      "stable", "bpe", "mvr", "gp_ucb_pe",
                                      "balanced_lengthscale", "adaptive_lengthscale"),
                          rounds, gain, ...) {
@@ -338,7 +338,7 @@ regret_theorems <- function() list(
   constraints_noisy = regret_constraints_noisy, ucb = regret_ucb, penalty = regret_penalty,
   fade = regret_srinivas1,
   clip = regret_clip, irgp = regret_irgp, eims = regret_eims, straddle = regret_straddle, lse = regret_lse,
-  stable = regret_stable, bpe = regret_bpe, mvr = regret_mvr, gp_ucb_pe = regret_ucb_pe,
+  noise_free = regret_noise_free, stable = regret_stable, bpe = regret_bpe, mvr = regret_mvr, gp_ucb_pe = regret_ucb_pe,
   balanced_lengthscale = regret_balanced,
   adaptive_lengthscale = regret_adaptive
 )
@@ -726,6 +726,23 @@ NULL
 #'   \eqn{2\lambda\gamma_T/\log 2}{2 lambda gamma_T / log(2)}. (Original result, not peer-reviewed, after an idea of
 #'   Iwazaki and Takeno 2025.)
 #'
+#' @section Rewards without noise: `"noise_free"` (`B, gains, noise_var = 1e-10, variance = 1, quantity = "regret"`) is
+#'   UCB with `width_amm(B, R = 0)`, which is `B`, and rewards \eqn{f(x_t)}. `gains` is a function of a noise variance
+#'   \eqn{\lambda}{lambda} that returns \eqn{\gamma_1(\lambda), \dots, \gamma_T(\lambda)}{gamma_1(lambda), ...,
+#'   gamma_T(lambda)}. Let \eqn{s_i} be the smallest number such that for some \eqn{\lambda}{lambda}
+#'   \deqn{\tfrac N2\log(1 + s_i^2/\lambda) \ge \gamma_N(\lambda) \mbox{ for all } N\ge i.}{(N / 2) log(1 + s_i^2 /
+#'   lambda) >= gamma_N(lambda) for all N >= i.}
+#'   The \eqn{i}-th largest \eqn{\sigma_{t-1}(x_t)}{sd_{t-1}(x_t)} is at most \eqn{s_i}, so that
+#'   \deqn{R_T \le 2B\sum_{i\le T}s_i,\quad \min_{t\le T}r_t \le 2Bs_T\mbox{ (quantity = "simple").}}{R_T <= 2 B (s_1 +
+#'   ... + s_T), min r_t <= 2 B s_T (quantity = "simple").}
+#'   The first is replaced by \eqn{2B\sqrt{cT\gamma_T}}{2 B sqrt(c T gamma_T)} if that is smaller. \eqn{\lambda}{lambda}
+#'   and \eqn{s_i^2}{s_i^2} are from a grid from \eqn{v} down to the bandit's `noise_var`, by factors of 4. The second
+#'   bound also holds for the largest posterior mean after [policy_variance()].
+#'
+#'   With the known rates of the gain \eqn{R_T} is bounded by a constant for [kernel_se()], and for [kernel_matern()]
+#'   with \eqn{\nu > d}{nu > d}; for \eqn{\nu < d}{nu < d} it grows like \eqn{T^{1-\nu/d}}{T^(1 - nu / d)}, up to
+#'   logarithms. This is the result of Iwazaki (2025). The constants are ours (not peer-reviewed).
+#'
 #' @section Clipped rewards: `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`) is the bound with
 #'   [width_realized()] of `rewards_robust(moment = , rounds = T)`, see [rewards-clipped].
 #'
@@ -766,6 +783,8 @@ NULL
 #'   \deqn{\max(1, d\log g(t)) \quad\mbox{and}\quad b(t)g(t)^d,}{max(1, d log g(t)) and b(t) g(t)^d,}
 #'   where \eqn{g} is `growth` and \eqn{b} is `norm_growth`.
 #'
+#' @references Iwazaki (2025) <https://arxiv.org/abs/2502.19006>; Iwazaki and Takeno (2025)
+#'   <https://arxiv.org/abs/2502.06363>.
 #' @seealso [regret_bound()]; [widths].
 #' @concept regret bound
 #' @concept logistic bandit

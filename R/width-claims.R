@@ -22,7 +22,9 @@ width_claim <- function(width, bandit) {
 # A claim without a probability.
 unproved <- function(...) list(probability = NA_real_, assumptions = c(...))
 
-proved <- function(width, bandit, ...) list(probability = 1 - width$delta, assumptions = c(..., arrival_story(bandit)))
+proved <- function(width, bandit, ..., probability = 1 - width$delta) {
+  list(probability = probability, assumptions = c(..., arrival_story(bandit)))
+}
 
 claim_nothing <- function(width, bandit) unproved(sprintf("no theorem makes width %s a confidence bound", width$type))
 
@@ -36,7 +38,10 @@ claim_compact <- function(width, bandit) {
                  "for stopping"))
 }
 
-claim_norm <- function(width, bandit) proved(width, bandit, norm_words(width, bandit))
+# Without noise nothing is random: the error of the mean is a bias of at most B sd, whatever lambda is.
+claim_norm <- function(width, bandit) {
+  proved(width, bandit, norm_words(width, bandit), probability = if (width$R == 0) 1 else 1 - width$delta)
+}
 
 claim_clip <- function(width, bandit) {
   if (identical(bandit$config$rewards$b, width$b)) return(proved(width, bandit, clip_story(width)))
@@ -64,8 +69,9 @@ norm_words <- function(width, bandit) {
     else sprintf(" (with a reward's own variance s, given before it was observed: %g sqrt(s / %g)-sub-Gaussian)",
                  width$R, config$noise_var)
   }
-  paste0(sprintf("the RKHS norm of f (minus the prior mean) is at most %g and the noise is %g-sub-Gaussian", width$B,
-                 width$R), own,
+  noise <- if (width$R > 0) sprintf("the noise is %g-sub-Gaussian", width$R) else "there is no noise"
+  paste0(sprintf("the RKHS norm of f (minus the prior mean) is at most %g and %s", width$B, noise),
+         if (width$R > 0) own,
          if (!is.null(config$outputs)) ", in units of the scaled rewards")
 }
 

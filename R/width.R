@@ -50,10 +50,10 @@
 #'   failure or withdrawal of a reward does not depend on its value. `width_constant()` and `width_function()` have no
 #'   guarantee.
 #'
-#'   If the kernel is right, the widths are wider than necessary. In 200 runs each, with \eqn{\delta = 0.1}{delta = 0.1},
-#'   \eqn{f} left the bounds in at most 0.5% of the runs. If the kernel is wrong, they do not hold. With the width of
-#'   [width_srinivas_finite()] and a lengthscale that is 2 (3) times too long, \eqn{f} left them in 29% (77%) of 100 runs.
-#'   The article "Theoretical guarantees" has both tables.
+#'   If the kernel is right, the widths are wider than necessary. In 200 runs each, with \eqn{\delta = 0.1}{delta =
+#'   0.1}, \eqn{f} left the bounds in at most 0.5% of the runs. If the kernel is wrong, they do not hold. With the width
+#'   of [width_srinivas_finite()] and a lengthscale that is 2 (3) times too long, \eqn{f} left them in 29% (77%) of 100
+#'   runs. The article "Theoretical guarantees" has both tables.
 #'
 #' @param value a number >= 0, the width of every round.
 #' @param f a function of the round number `t`, or of `t` and `state`. It returns one finite number >= 0.
@@ -174,6 +174,10 @@ NULL
 #'   L).}
 #'   Both hold for every \eqn{\lambda > 0}{lambda > 0}.
 #'
+#' @section Rewards without noise: With `R = 0` both widths are \eqn{B}, and the bounds hold with certainty. Use a small
+#'   \eqn{\lambda}{lambda}, such as \eqn{10^{-8}}{1e-8} times the prior variance. The regret is then bounded by a
+#'   constant for smooth kernels (Iwazaki 2025), see `"noise_free"` in [regret_bound()].
+#'
 #' @section Noise variances of single rewards: Rewards may have separate noise variances \eqn{\lambda_s}{lambda_s}
 #'   (`$observe(noise_var = )`), which must be fixed before the reward. Then \eqn{L} is that of the weighted points. The
 #'   argument `noise` states what `R` means:
@@ -247,8 +251,8 @@ NULL
 #'   \eqn{\gamma_{t-1}}{gamma_{t-1}}.
 #' @return An object of class `bandit_width`.
 #' @references Flynn and Reeb (2025), Tighter confidence bounds for sequential kernel regression; Abbasi-Yadkori (2013),
-#'   PhD thesis, University of Alberta; Chowdhury and Gopalan (2017) <https://arxiv.org/abs/1704.00445>; Srinivas et al.
-#'   (2010) <https://arxiv.org/abs/0912.3995>.
+#'   PhD thesis, University of Alberta; Chowdhury and Gopalan (2017) <https://arxiv.org/abs/1704.00445>; Iwazaki (2025)
+#'   <https://arxiv.org/abs/2502.19006>; Srinivas et al. (2010) <https://arxiv.org/abs/0912.3995>.
 #' @seealso [widths] for all widths; [norm_check()] for a lower bound of the norm; [ridge_rate()].
 #' @concept confidence bound
 #' @concept reproducing kernel Hilbert space
@@ -675,9 +679,9 @@ width_dmm <- function(B, R, delta = 0.1, alpha = NULL, alpha0 = NULL) new_width(
 #' where \eqn{D_i} is the Bregman divergence of \eqn{-\ell_i}{-l_i}. With Gaussian noise the width would be
 #' [width_amm()].
 #'
-#' Only [policy_ucb()] and [policy_duel()] take this width. The `width` of the history is \eqn{r_t}. \eqn{\sigma_c}{sd_c} is
-#' used inside only: the `sd` of the history and of `$posterior()` is that of the usual posterior, for the expected reward
-#' (`scale = "latent"`: of \eqn{f}).
+#' Only [policy_ucb()] and [policy_duel()] take this width. The `width` of the history is \eqn{r_t}.
+#' \eqn{\sigma_c}{sd_c} is used inside only: the `sd` of the history and of `$posterior()` is that of the usual
+#' posterior, for the expected reward (`scale = "latent"`: of \eqn{f}).
 #'
 #' @section Guarantee: The bounds hold for all \eqn{x} and \eqn{t} with probability \eqn{1-\delta}{1 - delta}, if
 #'

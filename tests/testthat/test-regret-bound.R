@@ -505,3 +505,36 @@ test_that("width_glm()'s bounds equal the worked example's kappas, by hand, and 
     expect_lt(regret, regret_bound("glm", 25, gain, noise_var = k, B = 1.5, width = w)[25])
   }
 })
+
+test_that("without noise the sds of the points played, and the regret, are below their bounds", {
+  x <- seq(0, 1, length.out = 40)
+  noise_var <- 1e-8
+  for (kernel in list(kernel_se(0.2), kernel_matern(1.5, 0.3))) {
+    gains <- function(lambda) information_gain(kernel, x, lambda, rounds = 50, method = "spectral")
+    simple <- regret_bound("noise_free", 50, B = 1, gains = gains, noise_var = noise_var, quantity = "simple")
+    total <- regret_bound("noise_free", 50, B = 1, gains = gains, noise_var = noise_var)
+    expect_false(is.unsorted(-simple))
+    expect_false(is.unsorted(total))
+    expect_true(all(total <= cumsum(simple) * (1 + tol$identity)))
+    # A smaller bound than that of the Cauchy-Schwarz inequality with one noise variance.
+    expect_lt(total[50], regret_bound("ucb", 50, gains(1e-2), noise_var = 1e-2, width = 1)[50])
+    gram <- kernel_gram(kernel, x)
+    for (seed in 1:4) {
+      set.seed(seed)
+      weights <- rnorm(40)
+      f <- drop(gram %*% weights) / sqrt(drop(weights %*% gram %*% weights))
+      b <- gp_ucb(x, kernel, noise_var, width = width_amm(B = 1, R = 0))
+      run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise = 0), 50))
+      expect_true(all(sort(run$sd, decreasing = TRUE) <= simple / 2 + tol$bound))
+      expect_true(all(run$cumulative_regret <= total + tol$bound))
+      expect_true(all(run$simple_regret <= simple + tol$bound))
+      found <- suppressWarnings(b$certificate(), classes = "gpbandits_model")
+      expect_identical(found$probability, 1)
+      expect_match(found$assumptions[1], "at most 1 and there is no noise", fixed = TRUE)
+      expect_lte(max(f) - f[found$point$arm], found$gap)
+    }
+  }
+  expect_error(regret_bound("noise_free", 5, B = 1, gains = 3), class = "gpbandits_error")
+  expect_error(regret_bound("noise_free", 5, B = 1, gains = function(s2) 1:2), "gain", class = "gpbandits_error")
+  expect_error(regret_bound("noise_free", 5, B = 1, gains = gains, noise_var = 2), class = "gpbandits_error")
+})
