@@ -110,8 +110,7 @@ NULL
 #'   * `NA` where an input does not exist.
 #'
 #'   Objectives of [maximize_bandit()] get a named list, vectorised functions of a [bandit_problem()] a data.frame.
-#' @section Short form: A list that contains characters, logicals or `param_` objects can be given for a search space,
-#'   such as `list(x = c(0, 1), rule = c("a", "b"))`.
+#' @section Short form: A list such as `list(x = c(0, 1), rule = c("a", "b"))` can be given for a search space.
 #' @section Conditions and constraints: `when` and `where` are one-sided formulas over the inputs' names. They may use
 #'   arithmetic, comparisons, `&`, `|`, `!`, `%in%`, `ifelse()`, `pmin()`, `pmax()`, `abs()`, `sqrt()`, `exp()`,
 #'   `log()`, `round()` and similar functions. Variables may hold numbers and levels; their values are taken at once.
@@ -122,26 +121,20 @@ NULL
 #'
 #'   An input whose `when` is not true does not exist. It is `NA` in comparisons, which are then not true. A constraint
 #'   that is `NA` for this reason does not bind.
-#' @section Known constraints, limits and long-term constraints:
-#' `where` is for what can be computed from the inputs in advance (Ax: `parameter_constraints`; BoTorch:
-#' `inequality_constraints`). What must be measured is a limit on an outcome, `limits =`, see [outcomes]. What must hold
-#' on average over all rounds is a rule of [constraints].
+#' @section Known constraints, limits, long-term constraints: `where` (Ax: `parameter_constraints`; BoTorch:
+#'   `inequality_constraints`) is on inputs. For limits of what must be measured see [outcomes], for averages over
+#'   rounds [constraints].
 #' @section Linear constraints: Linear constraints on reals, integers, logicals and shares are solved by linear
 #'   programming: `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12` over integers. With conditional
 #'   inputs they are solved for each set of inputs that exist together. An empty region is an error, and is proved to
 #'   be empty (without conditional inputs). All other constraints are kept by rejection.
 #'   An equality of at least two plain reals, such as `2 * a + b == 1`, is solved, see [search-space-details]. Other
 #'   equalities of reals are an error: leave out an input that the others determine, and compute it in the objective.
-#' @section Mixtures: `param_shares(names, total)` is a set of mixture components (each an input, a column) that are
-#'   within their bounds and add up to `total`. With `most`, at most that number of them are above 0, and each is 0 or
-#'   within its bounds. In `where`, a sum of reals from 0 on with equal coefficients that equals a number means the same
-#'   as `param_shares()`.
-#' @section Numbers of inputs in use: `(a > 0) + (b > 0) + (c > 0) <= 2` is solved, see [search-space-details].
-#' @section Spaces of other packages: `search_space(x)` converts a paradox `ParamSet` (mlr3), dials `parameters`
-#'   (tidymodels, finalised), or a named list of parameters, ranges and levels; see [search-space-details].
+#'   A sum of reals from 0 on with equal coefficients that equals a number means the same as `param_shares()`.
+#'   `(a > 0) + (b > 0) + (c > 0) <= 2` is solved, too.
 #' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`,
 #'   `param_shares()`, or a short form: a pair of numbers, levels, `c(TRUE, FALSE)`. Or one unnamed argument: a
-#'   `ParamSet`, dials `parameters`, a named list, or a search space.
+#'   `ParamSet` of paradox (mlr3), `parameters` of dials (tidymodels, finalised), a named list, or a search space.
 #' @param where known constraints: a one-sided formula, a list of them, or a function of a data.frame of points that
 #'   returns a logical for each row. A function can go into a [bandit_store()] only with `trust`. `NULL` (default):
 #'   none.

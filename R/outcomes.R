@@ -21,15 +21,13 @@
 #'   outcome is beyond the limit.
 #' * `tracked()`: a tracked metric. It is modelled and has no effect on the search.
 #'
-#' `limits` are for what must be measured (outcome constraints of Ax and BoTorch). What can be computed from the inputs
-#' in advance is `where` of [search_space()]. What must hold on average over all rounds is a rule of [constraints].
+#' Limits (outcome constraints of Ax and BoTorch) are on what must be measured. For what the inputs determine there is
+#' `where` of [search_space()], for averages over rounds [constraints].
+#'
+#' A known function of outcomes and inputs, such as `goal = ~ price * buys`, is a [goal][goals].
 #'
 #' A string is shorthand for a constructor with its defaults: `list(yield = "maximize", ph = "tracked")` is
 #' `list(yield = to_maximize(), ph = tracked())`.
-#'
-#' @section A goal that is a formula:
-#' `goal = ~ price * buys` in [auto_bandit()], [maximize_bandit()] and [gp_bandit()] optimises a known function of
-#' outcomes and inputs, see [goals].
 #'
 #' @param kernel,noise_var,mean prior covariance, noise variance and prior mean of the outcome's Gaussian process, in
 #'   units of the outcome (if it is scaled, of the scaled one). `NULL`, the default: those of the bandit.

@@ -6,27 +6,20 @@
 #' `minimize_bandit()` minimises it. Everything works with default settings, and all results have the objective's own
 #' units and sign.
 #'
-#' A search begins with an initial design: a Latin hypercube, random arms on a finite domain, or both on a product. Then
-#' a policy (acquisition function) selects the points, by default expected improvement. The model, its refits and the
-#' transform of the rewards are those of [gp_model()].
+#' A search begins with a space-filling design. Then a policy (acquisition function) selects the points, by default
+#' expected improvement.
 #'
 #' @section When not to use it:
-#' * If an evaluation takes less than about a second, or gradients are available: `optim()` or CMA-ES. A suggestion
-#'   itself takes hundredths of a second, after hundreds of evaluations some seconds.
-#' * If every setting can be evaluated: a plain table (grid search) of them all.
-#' * With more than about twenty inputs, few evaluations find little; first fix those that matter least
-#'   ([input_importance()]).
-#' * If the effect of each input must be estimated and tested, use a factorial or response surface design. Here points
-#'   concentrate near the optimum.
+#' If evaluations take less than a second, or gradients are available, use `optim()` or CMA-ES. If all settings can be
+#' evaluated, do so. With more than about twenty inputs, few evaluations find little. To test the effect of each input,
+#' use a factorial or response surface design.
 #'
 #' @section Objective:
 #' `objective` is a function of one point, `function(p)`, or has the inputs as arguments, `function(x, y)`. If all
 #' inputs are numbers, the point is a named numeric vector, so `sum(p^2)` works. Otherwise it is a named list of typed
-#' values. In both cases `p$x` and `p[["x"]]` are the input `x`. If the only input is a number, both forms of
-#' `objective` are the same.
+#' values. In both cases `p$x` is the input `x`.
 #'
-#' An evaluation that raises an error, or does not return one finite number, is recorded as failed, and the search
-#' continues (see [search-details]).
+#' An evaluation that raises an error, or does not return one finite number, is recorded as failed ([search-details]).
 #'
 #' @param objective the function, which returns one number, see *Objective*.
 #' @param domain a [box_domain()], [finite_domain()], [product_domain()] or [search_space()], or a list that can be
@@ -245,11 +238,11 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #'
 #' This page describes how [maximize_bandit()] and [minimize_bandit()] start, treat failed evaluations, and stop.
 #'
-#' @section Initial design:
-#' By default the design has 3 points in a space of arms, levels, integers or steps only, where more of them delayed
-#' success in tables of real experiments. Otherwise it has `max(4, 5 * inputs)` points, or `2 * inputs` from 15 inputs
-#' on. Each worker after the first adds one. At most half of the evaluations are used, but always one for each worker.
-#' With `transfer` the design has 3 points, and more if earlier campaigns explain little.
+#' @section Initial design: The design is a Latin hypercube, random arms on a finite domain, or both on a product. By
+#' default it has 3 points in a space of arms, levels, integers or steps only, where more of them delayed success in
+#' tables of real experiments. Otherwise it has `max(4, 5 * inputs)` points, or `2 * inputs` from 15 inputs on. Each
+#' worker after the first adds one. At most half of the evaluations are used, but always one for each worker. With
+#' `transfer` the design has 3 points, and more if earlier campaigns explain little.
 #' @section Earlier experiments:
 #' `data` may be a spreadsheet, see [earlier-experiments]. Rows outside the search space are used for fitting. They are
 #' never suggested or recommended.
