@@ -7,7 +7,7 @@
 
 #' Several objectives and outcome constraints
 #'
-#' These functions declare each outcome of an experiment as an objective, an outcome constraint, or a tracked metric.
+#' These functions declare each outcome of an experiment as an objective, a constraint, or a tracked metric.
 #'
 #' `outcomes` is a named list with one element for each number that an experiment gives, such as `list(yield =
 #' to_maximize(), impurity = at_most(2), ph = at_least(5))`. It is an argument of [gp_bandit()], its presets,
@@ -26,8 +26,7 @@
 #'
 #' A known function of outcomes and inputs, such as `goal = ~ price * buys`, is a [goal][goals].
 #'
-#' A string is shorthand for a constructor with its defaults: `list(yield = "maximize", ph = "tracked")` is
-#' `list(yield = to_maximize(), ph = tracked())`.
+#' A string is a constructor with its defaults: `list(yield = "maximize", ph = "tracked")`.
 #'
 #' @param kernel,noise_var,mean prior covariance, noise variance and prior mean of the outcome's Gaussian process, in
 #'   units of the outcome (if it is scaled, of the scaled one). `NULL`, the default: those of the bandit.

@@ -500,7 +500,8 @@ policy_eims <- function() new_policy("eims")
 #'
 #' # Stations of a map with a kernel that is estimated, in batches of five:
 #' set.seed(1)
-#' survey <- auto_bandit(list(east = c(0, 6), north = c(0, 4)), policy = policy_straddle(50), reward = "lead")
+#' survey <- auto_bandit(list(east = c(0, 6), north = c(0, 4)), policy = policy_straddle(50),
+#'                       reward = "lead")
 #' stations <- survey$suggest(5)
 #' survey$observe(stations$id, c(12, 61, 35, 55, 48))
 #' plot(survey, "map")

@@ -3,15 +3,14 @@
 #' Bayesian optimisation of a function: maximise or minimise in one call
 #'
 #' `maximize_bandit()` maximises a noisy, expensive function by Bayesian optimisation with a Gaussian process.
-#' `minimize_bandit()` minimises it. Everything works with default settings, and all results have the objective's own
-#' units and sign.
+#' `minimize_bandit()` minimises it. All results have the objective's own units and sign.
 #'
 #' A search begins with a space-filling design. Then a policy (acquisition function) selects the points, by default
 #' expected improvement.
 #'
 #' @section When not to use it:
 #' If evaluations take less than a second, or gradients are available, use `optim()` or CMA-ES. If all settings can be
-#' evaluated, do so. With more than about twenty inputs, few evaluations find little. To test the effect of each input,
+#' tried, try them. With more than about twenty inputs, few evaluations find little. To test the effect of each input,
 #' use a factorial or response surface design.
 #'
 #' @section Objective:
