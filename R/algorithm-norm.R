@@ -132,7 +132,7 @@ norm_width <- function(width) {
 norm_data <- function(bandit, config, k) {
   rebuild(bandit)
   lambda <- config$noise_var
-  known <- core(cpp_bandit_known(bandit$handle, k))
+  known <- cpp_bandit_known(bandit$handle, k)
   counts <- is_reported(bandit, known$id, k)
   known <- in_model_units(lapply(known, function(column) column[counts]), config)
   if (!length(known$id)) return(list(values = numeric(), squares = numeric(), within = 0, weight = numeric()))

@@ -181,7 +181,7 @@ half_widths <- function(intervals, domain, kernel, noise_var, arms, width, w) {
   played <- sort(unique(arms))
   times <- tabulate(match(arms, played), length(played))
   at <- information_points(kernel, domain)
-  K <- core(cpp_kernel_gram(at$kernel, at$points[played, , drop = FALSE], at$points))
+  K <- cpp_kernel_gram(at$kernel, at$points[played, , drop = FALSE], at$points)
   z <- solve(K[, played, drop = FALSE] + diag(noise_var / times, length(played)), K)
   squared <- colSums(z^2 / times)
   noise <- noise_with_drift(width$R, width$drift)

@@ -443,13 +443,13 @@ safe_state <- function(bandit, context) {
   safety <- list(outcome = as.integer(config$safety) - 1L, threshold = config$threshold,
                  lipschitz = or_else(config$lipschitz, rep(NaN, length(config$safety))))
   stage <- bandit$memory$stage
-  found <- core(cpp_bandits_safe(lapply(models, function(model) model$handle), widths,
-                                 contexts_for(first, context, 1L), safety,
-                                 if (by_data && !refuted) safe_by_data(bandit, points, seed) else seed,
-                                 !by_data && !refuted, !refuted,
-                                 points_in_contexts(first$config$domain, points, context), unname(points$inputs),
-                                 if (!is.null(stage)) list(accuracy = or_else(config$accuracy, NaN),
-                                                           second = stage == 2)))
+  found <- cpp_bandits_safe(lapply(models, function(model) model$handle), widths,
+                            contexts_for(first, context, 1L), safety,
+                            if (by_data && !refuted) safe_by_data(bandit, points, seed) else seed,
+                            !by_data && !refuted, !refuted,
+                            points_in_contexts(first$config$domain, points, context), unname(points$inputs),
+                            if (!is.null(stage)) list(accuracy = or_else(config$accuracy, NaN),
+                                                      second = stage == 2))
   c(found, list(points = points, refuted = refuted, width = widths[1]))
 }
 
@@ -567,7 +567,7 @@ bandit_safe <- function(bandit, context, ...) {
 # f's bounds in the user's units.
 safe_by_policy <- function(bandit, contexts) {
   domain <- bandit$config$domain
-  found <- core(cpp_bandit_safe(bandit$handle, contexts))
+  found <- cpp_bandit_safe(bandit$handle, contexts)
   if (!is.null(bandit$config$outputs)) {
     middle <- in_user_units(list(mean = (found$lower + found$upper) / 2, sd = (found$upper - found$lower) / 2),
                             bandit$config)

@@ -22,7 +22,7 @@ bandit_add_arms <- function(bandit, x, mean, ...) {
   fit <- refitted_parameters(bandit)
   if (length(fit$mean) > 1) fit$mean <- c(fit$mean, arms$mean)
   fit$arms <- arms
-  core(cpp_bandit_add_arms(bandit$handle, core_config(refitted_config(grown, fit))))
+  cpp_bandit_add_arms(bandit$handle, core_config(refitted_config(grown, fit)))
   sync_log(bandit, bandit$handle, list(fit), fields = list(config = grown))
   invisible(bandit)
 }

@@ -14,8 +14,8 @@ bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, shared 
     contexts <- subset_contexts(contexts, rows_with_points_left(bandit, contexts))
     n <- length(contexts$row)
   }
-  asked <- cpp_bandit_suggest(bandit, n, contexts, time, NULL)
-  if (isFALSE(asked)) {
+  reply <- cpp_bandit_suggest(bandit, n, contexts, time, NULL)
+  if (reply$status == "open") {
     if (is.null(contexts)) contexts <- contexts_for(bandit, context, n)
     # (Hardly any rule has units of time.)
     if (!is.null(time) || !is.null(.subset2(bandit$config$pending, "unit"))) {
@@ -23,7 +23,7 @@ bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, shared 
     }
     asked <- ask_queries(bandit, n, contexts, if (is.null(time)) NA_real_ else time)
   } else {
-    asked <- asked_in_core(bandit, asked)
+    asked <- asked_in_core(bandit, reply$values)
   }
   if (is.list(asked)) asked else query_frame(bandit, asked)
 }
@@ -62,13 +62,14 @@ ask_queries <- function(bandit, n, contexts, time) {
 # core cannot take them.
 ask_core <- function(bandit, contexts, time, due = NULL) {
   refit <- if (!is.null(due)) refit_in_core(bandit, due)
-  asked <- cpp_bandit_suggest(bandit, NULL, contexts, time, refit)
-  if (is.null(asked)) asked <- cpp_bandit_suggest(make_whole(bandit), NULL, contexts, time, refit)
-  if (is.character(asked) && length(asked) == 2 && !identical(due$fit, due$current)) {
-    warn_refit(bandit, simpleError(asked[2]))
+  reply <- cpp_bandit_suggest(bandit, NULL, contexts, time, refit)
+  if (reply$status == "stale") reply <- cpp_bandit_suggest(make_whole(bandit), NULL, contexts, time, refit)
+  if (reply$status == "rejected") {
+    if (identical(due$fit, due$current)) stop_state(as_sentence(reply$values))
+    warn_refit(bandit, simpleError(reply$values))
     return(ask_core(bandit, contexts, time, list(fit = due$current, current = due$current)))
   }
-  asked_in_core(bandit, asked, refit$fits)
+  asked_in_core(bandit, reply$values, refit$fits)
 }
 
 # What cpp_bandit_suggest() takes: the settings in force, and the log's refits with this one.
@@ -83,8 +84,7 @@ refit_in_core <- function(bandit, due) {
 }
 
 asked_in_core <- function(bandit, asked, fits = NULL) {
-  if (is.character(asked)) stop_core(simpleError(asked[length(asked)]))
-  if (!is.null(bandit$journal)) core(sync_log(bandit, bandit$handle, fits))
+  if (!is.null(bandit$journal)) sync_log(bandit, bandit$handle, fits)
   asked
 }
 

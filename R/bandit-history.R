@@ -176,7 +176,7 @@ status_column <- function(data) {
 own_history <- function(bandit, ids = NULL) own_columns(bandit_history(bandit, ids), given_names(bandit$config))
 
 register_bandit_kind("core", reported = function(bandit, ids) {
-  core(cpp_bandit_reported(bandit$handle, as.integer(ids)))
+  cpp_bandit_reported(bandit$handle, as.integer(ids))
 })
 register_bandit_kind("script", reported = function(bandit, ids) lapply(last_beside(bandit, ids), as.matrix))
 register_form("reward", beside = beside_rewards)

@@ -158,7 +158,7 @@ as_rewards_gained <- function(before, after, config) {
 # Models of few rewards expect gains that are too large (`bench/results/expected_gain.md`).
 most_gained <- function(bandit, n) {
   if (has_response(bandit$config) || is.null(bandit$config$refit)) return(Inf)
-  known <- if (is.null(bandit$config$goal)) core(cpp_bandit_known(bandit$handle, 1L))$value
+  known <- if (is.null(bandit$config$goal)) cpp_bandit_known(bandit$handle, 1L)$value
            else stats::na.omit(goals_of_queries(bandit, seq_len(table_size(bandit$queries))))
   diff(range(known)) * n / (n + 2 * length(known))
 }
@@ -169,9 +169,9 @@ twin_without_refits <- function(bandit) {
   kept <- !events$kind %in% believing
   twin <- as.environment(new_bandit(current_config(bandit), table_copy(bandit$queries),
                                     table_of(lapply(events, `[`, kept)), memory = NULL))
-  handle <- core(cpp_bandit_new(core_config(twin$config)))
+  handle <- cpp_bandit_new(core_config(twin$config))
   log <- played_log(twin)
-  core(cpp_bandit_replay(handle, log$queries, log$contexts, log$events, log$refits, 0L, NULL, integer()))
+  cpp_bandit_replay(handle, log$queries, log$contexts, log$events, log$refits, 0L, NULL, integer())
   twin$handle <- handle
   twin
 }
@@ -196,7 +196,7 @@ asked_ahead <- function(bandit, n, contexts) {
 # mean given the results of the pending ones (`before`) or of all (`after`), in the model's units.
 draw_results <- function(twin, k, best, pending, new) {
   ids <- c(pending, table_size(twin$queries) - new + seq_len(new))
-  models <- core(cpp_bandit_joint_moments(twin$handle, k - 1L, best, as.integer(ids)))
+  models <- cpp_bandit_joint_moments(twin$handle, k - 1L, best, as.integer(ids))
   weight <- vapply(models, `[[`, 0, "weight")
   # (Systematic sampling: each model has its share of the draws.)
   model <- findInterval((seq_len(gain_draws) - 0.5) / gain_draws, cumsum(weight / sum(weight)), left.open = TRUE) + 1L

@@ -151,8 +151,7 @@ rows_as_text <- function(letter, columns) {
 }
 
 journal_io <- function(expr) {
-  tryCatch(expr, "C++Error" = function(e) {
-    pass_on_stop(e)
+  tryCatch(expr, gpbandits_core = function(e) {
     stop_gpbandits("store", message_of(e), argument = "journal", parent = e)
   })
 }

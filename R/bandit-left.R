@@ -3,7 +3,7 @@
 # The number of points that were not evaluated and are not pending, in each context; Inf if they are not counted.
 points_left <- function(bandit, contexts) {
   rebuild(bandit)
-  core(cpp_bandit_left(bandit$handle, contexts))
+  cpp_bandit_left(bandit$handle, contexts)
 }
 
 # Without noise, a known point is never suggested. Returns the rows of `contexts` for which a point is left; there is an
@@ -31,7 +31,7 @@ is_exhausted <- function(bandit, context = NULL) {
   config <- bandit$config
   if (!repeats_come_last(config) || trait(config$policy, "scripted")) return(FALSE)
   rebuild(bandit)
-  if (core(cpp_bandit_has_left(bandit$handle, contexts_for(bandit, context, 1L)))) return(FALSE)
+  if (cpp_bandit_has_left(bandit$handle, contexts_for(bandit, context, 1L))) return(FALSE)
   if (isTRUE(config$noiseless)) return(TRUE)
   if (cpp_bandit_shows_noise(bandit$handle)) return(FALSE)
   rows <- bandit_history(bandit)

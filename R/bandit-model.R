@@ -171,7 +171,7 @@ regression_of <- function(frame, what) {
   config <- current_config(frame)
   check_plain_model(frame, what)
   rebuild(frame)
-  known <- core(cpp_bandit_measurements(frame$handle, 1L, output_map(config), config$noise_var))
+  known <- cpp_bandit_measurements(frame$handle, 1L, output_map(config), config$noise_var)
   if (sum(known$count) > most_expanded) {
     stop_state(sprintf("%s is for at most %g readings; those of this bandit are the means of %g.", what, most_expanded,
                        sum(known$count)))

@@ -52,7 +52,7 @@ joined_notes <- function(notes, id, text) {
 # `columns`: values of one row, by name.
 note_text <- function(columns) {
   columns <- Filter(function(value) length(value) == 1 && !is.na(value), columns)
-  if (length(columns)) core(cpp_json_rows(columns)) else NA_character_
+  if (length(columns)) cpp_json_rows(columns) else NA_character_
 }
 
 note_members <- function(text) cpp_json_read(text, vectors = FALSE)

@@ -21,7 +21,7 @@ scaled_outcomes_at <- function(bandit, points, context) {
   if (count == 0) return(list(mean = none, sd = none))
   seen <- contexts_of_points(bandit, context, count)
   if (is_tabulated_space(config) && !anyNA(points$arm)) {
-    return(core(cpp_bandit_arm_outcomes(bandit$handle, points$arm, seen$row)))
+    return(cpp_bandit_arm_outcomes(bandit$handle, points$arm, seen$row))
   }
   no_arm <- has_numbers(config$domain) && anyNA(points$arm)
   of_arms <- function(one) has_matrix(one$kernel) || length(unique(one$mean)) > 1
@@ -29,7 +29,7 @@ scaled_outcomes_at <- function(bandit, points, context) {
     stop_argument("x", "a point that is not an arm",
                   "arms only, if a kernel is given as a matrix or a prior mean differs by arm")
   }
-  core(cpp_bandit_predict_outcomes(bandit$handle, kernel_points(config$domain, points, seen$values)))
+  cpp_bandit_predict_outcomes(bandit$handle, kernel_points(config$domain, points, seen$values))
 }
 
 # A data.frame of `NAME_mean`, `NAME_sd` and `feasible`, in the user's units.
@@ -108,7 +108,7 @@ worth_of_evaluated <- function(bandit, points) {
     one <- outcome_config(config, k)
     value <- scaled$mean[, k]
     if (is_noise_fitted(one)) {
-      value <- core(cpp_bandit_worth(bandit$handle, points$ids, k, expected_noise(one) <= negligible_noise))
+      value <- cpp_bandit_worth(bandit$handle, points$ids, k, expected_noise(one) <= negligible_noise)
     }
     in_user_units(data.frame(mean = value, sd = scaled$sd[, k]), one)$mean
   }, numeric(length(points$ids)))
@@ -126,7 +126,7 @@ evaluated_outcomes <- function(bandit) {
   inside <- if (length(ids)) !lies_outside(config$domain, points) else logical()
   ids <- ids[inside]
   values <- vapply(seq_len(outcome_count(config)), function(k) {
-    known <- core(cpp_bandit_known(bandit$handle, k))
+    known <- cpp_bandit_known(bandit$handle, k)
     known$value[match(ids, known$id)]
   }, numeric(length(ids)))
   list(ids = ids, points = subset_points(points, inside), frame = query_frame(bandit, ids)[-1],
@@ -308,7 +308,7 @@ infeasible_words <- "no point is feasible by the policy's bounds: the limits can
 declares_infeasible <- function(bandit) {
   config <- current_config(bandit)
   if (!trait(config$policy, "declares") || !has_limits(config)) return(FALSE)
-  w <- core(cpp_bandit_width(bandit$handle))
+  w <- cpp_bandit_width(bandit$handle)
   if (!is.finite(w)) return(FALSE)
   points <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))
   scaled <- scaled_outcomes_at(bandit, points, NULL)

@@ -72,7 +72,7 @@ scaled_posterior_at <- function(bandit, points, context) {
   seen <- contexts_of_points(bandit, context, count)
   if (count == 0) return(data.frame(mean = double(), sd = double()))
   if (is_tabulated_space(config) && !anyNA(points$arm)) {
-    return(cpp_frame(core(cpp_bandit_arm_posterior(bandit$handle, points$arm, seen$row))))
+    return(cpp_frame(cpp_bandit_arm_posterior(bandit$handle, points$arm, seen$row)))
   }
   predicted_posterior(bandit, points, seen$values)
 }
@@ -86,7 +86,7 @@ predicted_posterior <- function(bandit, points, contexts) {
     stop_argument("x", "a point that is not an arm",
                   "arms only, if the kernel is given as a matrix or the prior mean differs by arm")
   }
-  cpp_frame(core(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, points, contexts))))
+  cpp_frame(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, points, contexts)))
 }
 
 bandit_draw <- function(bandit, n, context, ...) {
@@ -100,7 +100,7 @@ bandit_draw <- function(bandit, n, context, ...) {
                argument = "domain")
   }
   contexts <- contexts_for(bandit, context, 1L)
-  drawn <- core(cpp_bandit_draw(drawing_twin(bandit)$handle, n, 1, contexts))
+  drawn <- cpp_bandit_draw(drawing_twin(bandit)$handle, n, 1, contexts)
   as_rewards(drawn, current_config(bandit))
 }
 
@@ -190,7 +190,7 @@ labelled_intervals <- function(bandit, context) {
   check_keeps_intervals(bandit, "levels", "`$levels()`")
   rebuild(bandit)
   policy <- bandit$config$policy
-  found <- core(cpp_bandit_intervals(bandit$handle, contexts_for(bandit, context, 1L)))
+  found <- cpp_bandit_intervals(bandit$handle, contexts_for(bandit, context, 1L))
   if (found$refutations > 0) warn_refuted(found$refutations)
   config <- current_config(bandit)
   here <- levels_in_model(policy, config)
@@ -214,7 +214,7 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed
                "), so there is no single best point. Use `$front()` for the Pareto front, or `$best(weights = )`.",
                argument = "weights")
   }
-  found <- core(cpp_bandit_best(bandit$handle, contexts, feasible))
+  found <- cpp_bandit_best(bandit$handle, contexts, feasible)
   if (is_beside_failure(bandit, found, contexts, fixed)) {
     found <- best_that_succeeded(bandit, contexts, context, feasible)
   }
@@ -259,12 +259,12 @@ limits_in_words <- function(bandit) {
 chances_against_best <- function(bandit, candidates, context, level) {
   config <- bandit$config
   contexts <- contexts_for(bandit, context, 1L)
-  best <- core(cpp_bandit_best(bandit$handle, contexts, NA_real_))
+  best <- cpp_bandit_best(bandit$handle, contexts, NA_real_)
   from <- list(arm = best$arm, context = contexts$row, inputs = best$inputs)
   points <- if (is_tabulated_space(config)) matrix(0, 0, 0)
             else kernel_points(config$domain, candidates,
                                contexts$values[rep(1, point_total(candidates)), , drop = FALSE])
-  found <- core(cpp_bandit_differences(bandit$handle, from, contexts, points))
+  found <- cpp_bandit_differences(bandit$handle, from, contexts, points)
   frame <- data.frame(mean = found$mean, sd = found$sd)
   if (is_tabulated_space(config)) {
     if (anyNA(candidates$arm)) {
@@ -280,7 +280,7 @@ register_bandit_kind("core",
                      posterior = function(bandit, points, context) {
                        of_form(bandit$config, "predicted")(bandit, points, context)
                      },
-                     best = function(bandit, contexts) core(cpp_bandit_best(bandit$handle, contexts, NaN)))
+                     best = function(bandit, contexts) cpp_bandit_best(bandit$handle, contexts, NaN))
 
 best_feasible_row <- function(model_state, config, feasible) {
   allowed <- model_state$feasible >= feasible

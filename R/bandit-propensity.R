@@ -72,7 +72,7 @@ eligible_at <- function(bandit, ids) {
 # For some queries: the proportion of `draws` new choices, and of the choice itself, that selected its arm. The log is
 # replayed, and stops before each of them.
 drawn_again <- function(bandit, ids, draws) {
-  handle <- core(cpp_bandit_new(core_config(starting_config(bandit))))
+  handle <- cpp_bandit_new(core_config(starting_config(bandit)))
   log <- played_log(bandit)
   asked <- which(log$events$kind == event_kind[["query"]])
   at <- asked[match(ids, log$events$id[asked])]
@@ -87,7 +87,7 @@ drawn_again <- function(bandit, ids, draws) {
       context <- with_eligible(subset_contexts(log$contexts, ids[k]), eligible[[k]], bandit$config)
       out[k] <<- (choice_counts(handle, bandit$config, context, draws, width[k])[arm[k]] + 1) / (draws + 1)
     }, bar)
-    core(cpp_bandit_replay(handle, log$queries, log$contexts, log$events, log$refits, 0L, look, at))
+    cpp_bandit_replay(handle, log$queries, log$contexts, log$events, log$refits, 0L, look, at)
   }))
   out
 }
@@ -102,5 +102,5 @@ with_eligible <- function(contexts, eligible, config) {
 # one matrix, unless the width is NA.
 choice_counts <- function(handle, config, contexts, draws, width) {
   if (!trait(config$policy, "draws_choice")) width <- NA_real_
-  core(cpp_bandit_choice_counts(handle, contexts, point_count(config$domain), draws, width))
+  cpp_bandit_choice_counts(handle, contexts, point_count(config$domain), draws, width)
 }

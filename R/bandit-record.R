@@ -16,12 +16,12 @@ record_core <- function(bandit, kind, id, reward, constraints, time, beside, rea
 # Checks rewards, gives them to the core and logs them, in one call. TRUE, or FALSE if the core alone cannot do this
 # (see cpp_bandit_observe(); `reach` NA: the rewards are checked already, and `id` are rows of the log).
 record_rewards <- function(bandit, id, reward, constraints, time, beside, reach = NA_real_) {
-  reported <- cpp_bandit_observe(bandit, id, reward, constraints, time, beside, reach)
-  if (is.null(reported)) reported <- cpp_bandit_observe(make_whole(bandit), id, reward, constraints, time, beside,
-                                                        reach)
-  if (is.character(reported)) stop_core(simpleError(reported))
-  if (!reported) return(FALSE)
-  if (!is.null(bandit$journal)) core(sync_log(bandit, bandit$handle))
+  reply <- cpp_bandit_observe(bandit, id, reward, constraints, time, beside, reach)
+  if (reply$status == "stale") {
+    reply <- cpp_bandit_observe(make_whole(bandit), id, reward, constraints, time, beside, reach)
+  }
+  if (reply$status == "open") return(FALSE)
+  if (!is.null(bandit$journal)) sync_log(bandit, bandit$handle)
   else if (!is.null(bandit$.noted)) bandit$notes <- noted_fields(bandit)$notes
   if (may_rescale(bandit$config)) rescale_if_due(bandit, reported = TRUE)
   TRUE

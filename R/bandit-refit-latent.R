@@ -6,7 +6,7 @@
 
 fitted_latent <- function(bandit, current) {
   config <- bandit$config
-  known <- core(cpp_bandit_known(make_whole(bandit)$handle, 1L))
+  known <- cpp_bandit_known(make_whole(bandit)$handle, 1L)
   sums <- known$id <= forgotten_of(bandit)$sums
   if (length(known$id) + sum(known$size[sums] - 1) < config$refit$minimum) return(NULL)
   fits_mean <- config$refit$mean == "fit"
@@ -15,8 +15,8 @@ fitted_latent <- function(bandit, current) {
     asked <- do.call(latent_question, c(list(bandit, known_inputs(bandit, ids), current, fits_mean),
                                         config$refit$settings), quote = TRUE)
     found <- with_share(length(ids) > few_points, function(progress) {
-      preserve_rng(core(cpp_fit_latent(bandit$handle, regression_kernel(asked$object), fits_mean,
-                                       c(asked$problem, list(progress = progress)), asked$iterations)))
+      preserve_rng(cpp_fit_latent(bandit$handle, regression_kernel(asked$object), fits_mean,
+                                  c(asked$problem, list(progress = progress)), asked$iterations))
     })
     if (!all(is.finite(c(found$parameters, found$objective)))) stop_fault("the likelihood is not finite")
     latent_model_state(config, current, asked$problem$start, found$parameters, fits_mean)

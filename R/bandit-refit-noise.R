@@ -74,8 +74,8 @@ best_varying_noise <- function(asked, measurements, constant, fits_mean) {
     own$scale <- integer()
     own$starts <- 1L
     with_share(length(measurements$count) > few_points, function(progress) {
-      core(cpp_fit_varying(kernel, unit, variance_of(asked$object$kernel), measurements, fits_mean,
-                           c(own, list(progress = progress)), max(asked$iterations, 200L)))
+      cpp_fit_varying(kernel, unit, variance_of(asked$object$kernel), measurements, fits_mean,
+                      c(own, list(progress = progress)), max(asked$iterations, 200L))
     })
   })
   tries[[which.max(vapply(tries, `[[`, 0, "value"))]]

@@ -320,9 +320,9 @@ with_choice <- function(bandit, found) {
 # they stay the same while the model and the rewards before them do.
 forecasts_of <- function(bandit, rules) {
   frame <- as.environment(bandit)
-  computed <- function(most) core(cpp_bandit_forecasts(make_whole(bandit)$handle, rules, most))
+  computed <- function(most) cpp_bandit_forecasts(make_whole(bandit)$handle, rules, most)
   if (!is_small_model(bandit$config)) return(computed(forecast_rewards))
-  known <- as.data.frame(core(cpp_bandit_known(make_whole(bandit)$handle, 1L)))
+  known <- as.data.frame(cpp_bandit_known(make_whole(bandit)$handle, 1L))
   model <- refitted_parameters(bandit)
   model$forgetting <- NULL
   kept <- frame$.forecasts
@@ -546,7 +546,7 @@ log_likelihood_gain <- function(bandit, plan, map, first) {
 # Measurements less their prior mean (0 if that is fitted), in the model's units, at R's points; NULL if
 # fewer rewards are known than a refit takes.
 measurements_of <- function(bandit, current, map, fits_mean) {
-  known <- core(cpp_bandit_measurements(make_whole(bandit)$handle, 1L, map, current$noise_var))
+  known <- cpp_bandit_measurements(make_whole(bandit)$handle, 1L, map, current$noise_var)
   if (known$rewards < bandit$config$refit$minimum) return(NULL)
   c(known, list(x = known_inputs(bandit, known$id),
                 y = known$value - if (fits_mean) 0 else known_prior_mean(bandit, known$id, current$mean)))
@@ -582,7 +582,7 @@ apply_refit <- function(bandit, fit, current) {
       taken <<- current
       put(handle, current)
     }
-    tryCatch(put(handle, fit), "C++Error" = keep_current, gpbandits_error = keep_current)
+    tryCatch(put(handle, fit), gpbandits_error = keep_current)
   }, refit = function() taken)
   invisible(TRUE)
 }

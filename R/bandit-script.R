@@ -189,7 +189,7 @@ model_posterior <- function(model, points, context) {
 
 model_width <- function(model) {
   rebuild(model)
-  width <- core(cpp_bandit_width(model$handle))
+  width <- cpp_bandit_width(model$handle)
   if (!is.finite(width)) {
     stop_gpbandits("evaluation", "The width is not a finite number in this round. Check its function.",
                    argument = "width")
@@ -229,9 +229,9 @@ script_facts <- function(bandit) {
 point_of_sum <- function(bandit, models, context, weight = 1, width = 0, floored = FALSE, target = NaN) {
   size <- length(models)
   for (model in models) rebuild(model)
-  found <- core(cpp_bandits_largest_sum(lapply(models, function(model) model$handle),
-                                        contexts_for(models[[1]], context, 1L), rep_len(as.double(weight), size),
-                                        rep_len(as.double(width), size), rep_len(floored, size), target))
+  found <- cpp_bandits_largest_sum(lapply(models, function(model) model$handle),
+                                   contexts_for(models[[1]], context, 1L), rep_len(as.double(weight), size),
+                                   rep_len(as.double(width), size), rep_len(floored, size), target)
   if (is_tabulated_space(bandit$config)) return(arm_points(bandit$config$domain, found$arm))
   points_found(bandit$config, found)
 }

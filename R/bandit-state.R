@@ -18,11 +18,11 @@ make_ready <- function(bandit) {
 
 replayed <- function(bandit) {
   check_whole(bandit)
-  handle <- core(cpp_bandit_new(as_damaged(core_config(starting_config(bandit)))))
+  handle <- cpp_bandit_new(as_damaged(core_config(starting_config(bandit))))
   if (table_size(bandit$queries) + table_size(bandit$events) == 0) return(handle)
   log <- as_damaged(played_log(bandit))
   as_damaged({
-    core(cpp_bandit_replay(handle, log$queries, log$contexts, log$events, log$refits, 0L, NULL, integer()))
+    cpp_bandit_replay(handle, log$queries, log$contexts, log$events, log$refits, 0L, NULL, integer())
     check_outcome(bandit, cpp_bandit_log(handle, 0L, 0L))
   })
   handle
@@ -58,11 +58,8 @@ make_whole <- function(bandit) {
 transact <- function(bandit, change, refit = NULL, reason = NULL, fields = list()) {
   if (!cpp_bandit_is_ready(bandit$handle)) make_whole(bandit)
   handle <- bandit$handle
-  # (The log's new rows may request a fit from the core's object, and this fit may fail.)
-  core({
-    change(handle)
-    sync_log(bandit, handle, if (!is.null(refit)) list(refit()), fields = fields, reason = reason)
-  })
+  change(handle)
+  sync_log(bandit, handle, if (!is.null(refit)) list(refit()), fields = fields, reason = reason)
 }
 
 bandit_facts <- function(bandit) {
@@ -74,7 +71,7 @@ bandit_facts <- function(bandit) {
 error_bound_of <- function(bandit) {
   bound <- bandit_facts(bandit)$error_bound
   if (of_form(bandit$config, "gaussian") || trait(bandit$config$policy, "scripted")) return(bound)
-  max(bound, core(cpp_bandit_site_error(bandit$handle)))
+  max(bound, cpp_bandit_site_error(bandit$handle))
 }
 
 bandit_reset <- function(bandit) {
@@ -180,7 +177,7 @@ register_bandit_kind(
   "core",
   rebuild = function(bandit) if (cpp_bandit_state(bandit$handle) == "none") bandit$handle <- replayed(bandit),
   begin = function(bandit, useless) {
-    bandit$handle <- core(cpp_bandit_new(as_ours(core_config(bandit$config), useless)))
+    bandit$handle <- cpp_bandit_new(as_ours(core_config(bandit$config), useless))
   },
-  facts = function(bandit) core(cpp_bandit_facts(bandit$handle))
+  facts = function(bandit) cpp_bandit_facts(bandit$handle)
 )

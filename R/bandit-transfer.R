@@ -575,7 +575,7 @@ transfer_first <- function(bandit) {
   config <- bandit$config
   if (!has_transfer(config) || lacks_rewards(config$transfer) || length(config$context_names)) return(NULL)
   rebuild(bandit)
-  found <- core(cpp_bandit_best(bandit$handle, contexts_for(bandit, NULL, 1L), NaN))
+  found <- cpp_bandit_best(bandit$handle, contexts_for(bandit, NULL, 1L), NaN)
   if (is_tabulated_space(config)) return(subset_points(all_points(config$domain), found$arm + 1L))
   points_found(config, found)
 }

@@ -20,7 +20,7 @@ weight_of_reward <- function(sampling, y, size, f, h = 1e-3) {
 
 # A list like that of bandit_checked(), with `left_out(by)` instead of the results from a covariance.
 likelihood_checked <- function(bandit, config, ...) {
-  known <- core(cpp_bandit_known(bandit$handle, 1L))
+  known <- cpp_bandit_known(bandit$handle, 1L)
   lasting <- trait(rule_in_force(config), "lasting")
   if (is.finite(lasting)) known <- lapply(known, utils::tail, lasting)
   check_enough(sum(is_reported(bandit, known$id, 1L)))

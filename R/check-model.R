@@ -221,7 +221,7 @@ core_checked <- function(bandit, k) {
 }
 
 measurements_checked <- function(bandit, config, changes, k) {
-  known <- core(cpp_bandit_known(bandit$handle, k))
+  known <- cpp_bandit_known(bandit$handle, k)
   check_enough(sum(is_reported(bandit, known$id, k)))
   if (is.finite(trait(changes, "lasting"))) known <- lapply(known, utils::tail, trait(changes, "lasting"))
   counts <- is_reported(bandit, known$id, k)
@@ -273,7 +273,7 @@ error_bound_or_0 <- function(bandit) {
 # The values that differ between the models, and the models' weights, if the posterior is an average (see
 # refit_every()).
 models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay, chosen) {
-  at <- lapply(core(cpp_bandit_models_at(bandit$handle, ids[chosen])), at_rows, rows = chosen)
+  at <- lapply(cpp_bandit_models_at(bandit$handle, ids[chosen]), at_rows, rows = chosen)
   Map(function(config, k) {
     prior <- known_prior_mean(bandit, ids, config$mean)
     list(weight = config$weight, y = scaled - prior, prior = prior, noise = noise_under(config),

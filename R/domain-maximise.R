@@ -202,12 +202,12 @@ local_search <- function(search, point) {
   smooth <- search$smooth
   if (length(smooth) == 0) return(start)
   end <- pick(point, 1)
-  end$u[, smooth] <- core(cpp_local_search(point$u[, smooth], function(v) {
+  end$u[, smooth] <- cpp_local_search(point$u[, smooth], function(v) {
     u <- point$u[rep(1, nrow(v)), , drop = FALSE]
     u[, smooth] <- v
     found <- assess(search, list(slice = rep(point$slice, nrow(v)), u = u))
     cbind(found$value / search$f_unit, scaled_limits(search, found$g))
-  }))
+  })
   end <- best_point(search, assess(search, end))
   better_of(search, start, if (end$feasible) end else back_within(search, start, end))
 }

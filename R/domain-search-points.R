@@ -402,7 +402,7 @@ exchanges_beside <- function(rules, numbers) {
 
 # Changes of all inputs that keep one of the sums of integers, a row each.
 lattice_moves <- function(domain, linear) {
-  found <- core(cpp_lattice_moves(linear, coded_sides(domain$box)))
+  found <- cpp_lattice_moves(linear, coded_sides(domain$box))
   moves <- matrix(0, nrow(found), length(domain$names))
   moves[, linear$at + 1] <- found
   moves

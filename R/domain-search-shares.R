@@ -160,7 +160,7 @@ shares_of_points <- function(domain, x, u = NULL) {
   for (one in sets_for_core(domain)) {
     at <- one$at + 1
     one$at <- seq_along(at) - 1
-    x[, at] <- core(cpp_shares(one, unname((if (is.null(u)) x else u)[, at, drop = FALSE]), !is.null(u)))
+    x[, at] <- cpp_shares(one, unname((if (is.null(u)) x else u)[, at, drop = FALSE]), !is.null(u))
   }
   x
 }
@@ -169,7 +169,7 @@ shares_of_points <- function(domain, x, u = NULL) {
 # searches of bandits.
 share_exchanges <- function(domain, inputs) {
   x <- inputs[seq_along(domain$names)]
-  do.call(rbind, lapply(sets_for_core(domain), function(one) core(cpp_share_exchanges(one, x))))
+  do.call(rbind, lapply(sets_for_core(domain), function(one) cpp_share_exchanges(one, x)))
 }
 
 # Rows of shares as multiples of the set's step that add up to the total. They are rounded down, and the rest is given
@@ -295,7 +295,7 @@ scaled_to_sum <- function(one, x, box, at) {
   scaled <- inputs_of_parts(one, parts * (one$total / rowSums(parts)))
   beyond <- function(x) rowSums(x < rep(box$lower[at], each = nrow(x)) | x > rep(box$upper[at], each = nrow(x))) > 0
   moved <- which(beyond(scaled) & !beyond(x))
-  if (length(moved)) scaled[moved, ] <- core(cpp_shares(core_shares(one), unname(x[moved, , drop = FALSE]), FALSE))
+  if (length(moved)) scaled[moved, ] <- cpp_shares(core_shares(one), unname(x[moved, , drop = FALSE]), FALSE)
   scaled
 }
 
@@ -570,7 +570,7 @@ whole_form <- function(form, type, strict) {
 # The core's results for the region of linear constraints, with `count` uniform points in it, whose random numbers
 # follow from `seed` (eight numbers, uniform).
 linear_region <- function(domain, linear, count = 0, seed = 1:8 / 9) {
-  core(cpp_polytope(linear, coded_sides(domain$box), count, seed))
+  cpp_polytope(linear, coded_sides(domain$box), count, seed)
 }
 
 coded_sides <- function(box) {
@@ -619,7 +619,7 @@ balanced_set <- function(one, x, kept) {
 spread_shares <- function(domain, points, u) {
   for (one in domain$shares) {
     if (is_scaled(one)) {
-      points[one$names] <- core(cpp_shares(core_shares(one), u[, share_columns(domain, one), drop = FALSE], TRUE))
+      points[one$names] <- cpp_shares(core_shares(one), u[, share_columns(domain, one), drop = FALSE], TRUE)
       next
     }
     least <- if (is.null(one$most)) one$lower else 0 * one$lower

@@ -320,7 +320,11 @@ as_text <- function(x) {
 one_text <- function(x) as_text(paste(as.character(x), collapse = " "))
 
 # (Anything can be signalled as a condition, and it may have no message.)
-message_of <- function(e) catch_error(one_text(conditionMessage(e)), function(broken) "an error without a message")
+# Of an error of the core these are its own words, without a sentence's capital and full stop.
+message_of <- function(e) {
+  if (inherits(e, "gpbandits_core")) e <- e$parent
+  catch_error(one_text(conditionMessage(e)), function(broken) "an error without a message")
+}
 
 # tryCatch(code, error = otherwise), except that conditions that end the caller's computation are not treated as errors
 # of `code`. All handlers of errors in this package are made by this function.

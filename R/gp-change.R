@@ -67,7 +67,7 @@ change_statistic <- function(x, y, kernel, ridge, domain = NULL) {
   data <- regression_pairs(x, y, kernel, domain)
   if (length(y) %% 2 != 0 || length(y) < 2) stop_argument("y", describe(y), "an even number of responses, at least 2")
   ridge <- check_number(ridge, lower = 0, open_lower = TRUE)
-  core(cpp_change_statistic(data$kernel, data$x, data$y, ridge, data$domain))
+  cpp_change_statistic(data$kernel, data$x, data$y, ridge, data$domain)
 }
 
 #' @rdname change_statistic
@@ -77,7 +77,7 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
   data <- regression_pairs(x, y, kernel, domain)
   threshold <- positive_function(constant_or_function(threshold, "threshold"), "threshold")
   ridge <- positive_function(constant_or_function(ridge, "ridge"), "ridge")
-  found <- core(cpp_detect_change(data$kernel, data$x, data$y, threshold, ridge, data$domain, dyadic))
+  found <- cpp_detect_change(data$kernel, data$x, data$y, threshold, ridge, data$domain, dyadic)
   list(alarm = if (found > 0) found else NA_integer_, pairs = length(y))
 }
 
@@ -179,8 +179,8 @@ calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), f
   c <- candidates[which.min(error)]
   ridge <- function(q) c * q^rate
   statistic <- function(order) {
-    core(cpp_largest_change(data$kernel, data$x[order, , drop = FALSE], data$y[order], function(q) q^(rate - 1), ridge,
-                            data$domain, dyadic))
+    cpp_largest_change(data$kernel, data$x[order, , drop = FALSE], data$y[order], function(q) q^(rate - 1), ridge,
+                       data$domain, dyadic)
   }
   largest <- with_bar(NULL, permutations, function(bar) {
     vapply(seq_len(permutations), counted(function(i) statistic(sample.int(n)), bar), 0)
@@ -208,7 +208,7 @@ calibrate_one_test <- function(data, y, ridge, level, permutations) {
   pairs <- 2 * (length(y) %/% 2)
   statistics <- vapply(seq_len(permutations), function(i) {
     order <- sample.int(length(y), pairs)
-    core(cpp_change_statistic(data$kernel, data$x[order, , drop = FALSE], data$y[order], ridge, data$domain))
+    cpp_change_statistic(data$kernel, data$x[order, , drop = FALSE], data$y[order], ridge, data$domain)
   }, 0)
   list(threshold = exchangeable_quantile(statistics, level), ridge = ridge)
 }

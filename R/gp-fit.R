@@ -148,9 +148,9 @@ fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, smo
   kernels <- kernels_of(object$kernel, smoothness)
   in_core <- lapply(kernels, function(kernel) regression_kernel(replace(object, "kernel", list(kernel))))
   found <- with_share(length(object$y) > few_points, function(progress) {
-    core(cpp_fit_models(in_core, regression_points(object, object$x, "x"), object$y - object$mean,
-                        as.double(object$own_noise), asked$fit_mean, c(asked$problem, list(progress = progress)),
-                        asked$iterations, average_question(kernels, count, smoothness_prior, earlier), asked$spread))
+    cpp_fit_models(in_core, regression_points(object, object$x, "x"), object$y - object$mean,
+                   as.double(object$own_noise), asked$fit_mean, c(asked$problem, list(progress = progress)),
+                   asked$iterations, average_question(kernels, count, smoothness_prior, earlier), asked$spread)
   })
   c(models_found(found, kernels, object$mean), found[c("modes", "effective", "evaluations")])
 }
@@ -220,8 +220,8 @@ fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
     list(parameters = problem$start, mean = 0, converged = TRUE, evaluations = 0, points = 0, exact = TRUE)
   } else {
     with_share(length(object$y) > few_points, function(progress) {
-      core(cpp_fit(regression_kernel(object), regression_points(object, object$x, "x"), object$y - object$mean,
-                   as.double(object$own_noise), fit_mean, c(problem, list(progress = progress)), iterations))
+      cpp_fit(regression_kernel(object), regression_points(object, object$x, "x"), object$y - object$mean,
+              as.double(object$own_noise), fit_mean, c(problem, list(progress = progress)), iterations)
     })
   }
   values <- stats::setNames(exp(found$parameters), names(problem$start))

@@ -90,8 +90,8 @@ information_gain <- function(kernel, x, noise_var, rounds = NULL, method = c("gr
   if (nrow(points$points) == 0) return(0)
   row <- row_numbers(points$points)
   first <- which(!duplicated(row))
-  K <- core(cpp_kernel_gram_symmetric(points$kernel, points$points[first, , drop = FALSE]))
-  core(cpp_information_gain(K, tabulate(match(row, row[first])), noise_var))
+  K <- cpp_kernel_gram_symmetric(points$kernel, points$points[first, , drop = FALSE])
+  cpp_information_gain(K, tabulate(match(row, row[first])), noise_var)
 }
 
 # A value or bound of the largest gain of 1, 2, ..., `rounds` of the points.
@@ -100,12 +100,12 @@ largest_information <- function(points, noise_var, rounds, method, tolerance) {
   rounds <- check_count(rounds, upper = most_bounded)
   method <- check_choice(method, c("greedy", "spectral", "doptimal"))
   tolerance <- check_number(tolerance, lower = 1e-9, upper = 1)
-  core(switch(
+  switch(
     method,
     greedy = cpp_greedy_information(points$kernel, points$points, rounds, noise_var),
     spectral = cpp_spectral_information(points$kernel, points$points, rounds, noise_var),
     doptimal = cpp_doptimal_information(points$kernel, points$points, rounds, noise_var, tolerance)
-  ))
+  )
 }
 
 # The core's arguments for a kernel over points: the resolved kernel and a matrix.

@@ -126,9 +126,9 @@ regression_pointer <- function(object) {
     state$pointer <- if (size > n) {
       cpp_regression_head(state$pointer, n)
     } else {
-      core(cpp_regression_new(regression_kernel(object), object$noise_var,
-                              regression_points(object, object$x, "x"), object$y - object$mean,
-                              noise_scales(object)))
+      cpp_regression_new(regression_kernel(object), object$noise_var,
+                         regression_points(object, object$x, "x"), object$y - object$mean,
+                         noise_scales(object))
     }
     state$data <- data
   }
@@ -202,12 +202,12 @@ predict.gp_regression <- function(object, newdata, se.fit = TRUE, cov = FALSE, .
   points <- if (missing(newdata)) object$x else regression_newdata(object, newdata)
   points <- regression_points(object, points, "newdata")
   if (cov) {
-    covariance <- core(cpp_regression_covariance(pointer, points))
+    covariance <- cpp_regression_covariance(pointer, points)
     return(list(mean = object$mean + cpp_regression_mean(pointer, points),
                 sd = sqrt(diag(covariance)), cov = covariance))
   }
   if (!se.fit) return(object$mean + cpp_regression_mean(pointer, points))
-  out <- core(cpp_regression_predict(pointer, points))
+  out <- cpp_regression_predict(pointer, points)
   out$mean <- out$mean + object$mean
   structure(out, class = "data.frame", row.names = .set_row_names(nrow(points)))
 }
@@ -227,7 +227,7 @@ simulate.gp_regression <- function(object, nsim = 1, seed = NULL, newdata, ...) 
   pointer <- regression_pointer(object)
   points <- if (missing(newdata)) object$x else regression_newdata(object, newdata)
   points <- regression_points(object, points, "newdata")
-  drawn <- with_seed(seed, core(cpp_regression_draw(pointer, points, nsim)))
+  drawn <- with_seed(seed, cpp_regression_draw(pointer, points, nsim))
   out <- as.data.frame(object$mean + drawn$value)
   names(out) <- paste0("sim_", seq_len(nsim))
   attr(out, "seed") <- drawn$seed
@@ -276,7 +276,7 @@ update.gp_regression <- function(object, x, y, own_noise = NULL, ...) {
   updated$y <- c(object$y, y)
   updated$state <- new.env(parent = emptyenv())
   updated$own_noise <- joined_noise(object, own_noise, length(y))
-  core(cpp_regression_add(pointer, points, y - object$mean, noise_scales(object, own_noise, length(y))))
+  cpp_regression_add(pointer, points, y - object$mean, noise_scales(object, own_noise, length(y)))
   updated$state$pointer <- pointer
   updated$state$data <- regression_data(updated)
   updated

@@ -710,10 +710,10 @@ kernel_gram <- function(kernel, x, y = x) {
   names <- if (inputs > 0) check_input_names(colnames(x)[seq_len(inputs)], inputs, "x")
   resolved <- resolve_kernel(kernel, names, arms)
   points <- gram_points(x, arms, "x")
-  if (same) return(core(cpp_kernel_gram_symmetric(resolved, points)))
+  if (same) return(cpp_kernel_gram_symmetric(resolved, points))
   if (!is.null(colnames(x))) y <- by_name(y, colnames(x), "y")
   y <- check_matrix(y, "y", columns = ncol(x))
-  core(cpp_kernel_gram(resolved, points, gram_points(y, arms, "y")))
+  cpp_kernel_gram(resolved, points, gram_points(y, arms, "y"))
 }
 
 # The number of arms of the kernel's matrices; NULL if there are none.

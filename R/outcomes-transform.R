@@ -417,7 +417,7 @@ slope_at_centre <- function(map) if (is.null(map)) 1 else 1 / (abs(map$scale) * 
 output_moments <- function(map, mean, sd, noise_var) {
   out <- list(mean = rep(NA_real_, length(mean)), sd = rep(NA_real_, length(mean)))
   known <- is.finite(mean) & is.finite(sd)
-  found <- core(cpp_output_moments(map, as.double(mean[known]), as.double(sd[known]), noise_var))
+  found <- cpp_output_moments(map, as.double(mean[known]), as.double(sd[known]), noise_var)
   for (name in names(out)) out[[name]][known] <- found[[name]]
   out
 }

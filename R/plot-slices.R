@@ -70,7 +70,7 @@ dependence_plot_data <- function(bandit, context, inputs, width, resolution = NU
     points <- balanced$points[rows$at, , drop = FALSE]
     single <- model_state_along(bandit, points, context)
     at <- as_kernel_points(bandit, points, context)
-    joint <- core(cpp_bandit_block_averages(bandit$handle, outcome - 1L, at$points, others))
+    joint <- cpp_bandit_block_averages(bandit$handle, outcome - 1L, at$points, others)
     mean <- colMeans(matrix(single$mean, others))
     sd <- joint$sd * sqrt(colMeans(matrix(single$sd^2, others)) / joint$single)
     counted <- !is.null(input_levels(domain, match(name, domain$names)))

@@ -119,5 +119,5 @@ gram_factor <- function(kernel, x) {
   if (nrow(x) < 1 || ncol(x) < 1) stop_argument("x", describe(x), "at least one point and one input")
   inputs <- ncol(x) - !is.null(arms)
   names <- if (inputs > 0) check_input_names(colnames(x)[seq_len(inputs)], inputs, "x")
-  core(cpp_kernel_factor(resolve_kernel(kernel, names, arms), gram_points(x, arms, "x"), tolerance = 1e-13))
+  cpp_kernel_factor(resolve_kernel(kernel, names, arms), gram_points(x, arms, "x"), tolerance = 1e-13)
 }

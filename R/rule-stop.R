@@ -375,7 +375,7 @@ certify_gap_of_rewards <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
   width <- if (is.null(rule$width)) bandit$config$policy$width else rule$width
   w <- stop_width(bandit, rule$width)
-  bound <- function(w) core(cpp_bandit_bound(bandit$handle, contexts, w))
+  bound <- function(w) cpp_bandit_bound(bandit$handle, contexts, w)
   upper <- bound(w)
   lower <- bound(-w)
   config <- current_config(bandit)
@@ -407,8 +407,8 @@ stop_width <- function(bandit, width) {
   if (own && is.null(bandit$config$policy$width)) {
     stop_no_width("stop_gap")
   }
-  w <- if (own) core(cpp_bandit_width(bandit$handle))
-       else core(cpp_bandit_width_of(bandit$handle, resolve_width(width, current_config(bandit))))
+  w <- if (own) cpp_bandit_width(bandit$handle)
+       else cpp_bandit_width_of(bandit$handle, resolve_width(width, current_config(bandit)))
   if (!is.finite(w)) {
     stop_argument("width", trait(if (own) bandit$config$policy$width else width, "title"),
                   "a width that is one multiplier of sd and not drawn at random")
@@ -437,10 +437,10 @@ shortfalls <- function(bandit, contexts, draws, maxima = drawn_maxima(bandit, co
 # arms it uses their joint covariance, factorised once; otherwise it makes one draw at a time.
 drawn_maxima <- function(bandit, contexts) {
   rebuild(bandit)
-  joint <- core(cpp_bandit_joint_maxima(bandit$handle, contexts))
-  if (!is.null(joint)) return(function(draws) core(cpp_joint_maxima(joint, draws)))
+  joint <- cpp_bandit_joint_maxima(bandit$handle, contexts)
+  if (!is.null(joint)) return(function(draws) cpp_joint_maxima(joint, draws))
   twin <- drawing_twin(bandit)
-  function(draws) core(cpp_bandit_drawn_maxima(twin$handle, contexts, draws))
+  function(draws) cpp_bandit_drawn_maxima(twin$handle, contexts, draws)
 }
 
 # A gap above a value of the model, converted to units of the reward.
@@ -534,7 +534,7 @@ certify_emsr <- function(rule, bandit, context) {
     stop_argument("rule", "stop_emsr()", "another rule, because it needs measurements with Gaussian noise")
   }
   rebuild(bandit)
-  known <- core(cpp_bandit_known(bandit$handle, 1L))
+  known <- cpp_bandit_known(bandit$handle, 1L)
   last <- match(last_reported(bandit), known$id)
   change <- if (is.na(last)) Inf else emsr_change(rule, bandit, known, last, context)
   new_certificate(NA_real_, NA_real_, "none: a change of the expected regret that is small bounds no regret",
@@ -680,9 +680,9 @@ certify_duel <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
   width <- bandit$config$policy$width
   w <- stop_width(bandit, rule$width)
-  best <- core(cpp_bandit_best(bandit$handle, contexts, NA_real_))
+  best <- cpp_bandit_best(bandit$handle, contexts, NA_real_)
   from <- list(arm = best$arm, context = contexts$row, inputs = best$inputs)
-  gap <- max(0, core(cpp_bandit_advantage(bandit$handle, from, contexts, w))$value)
+  gap <- max(0, cpp_bandit_advantage(bandit$handle, from, contexts, w)$value)
   claim <- width_claim(width, bandit)
   if (!can_count(bandit$config$domain) && !is.na(claim$probability)) {
     claim$assumptions <- c(claim$assumptions, "the search has found the largest upper bound")

@@ -357,7 +357,7 @@ chosen_shares <- function(bandit, contexts, draws) {
   drawn_width <- !is.null(config$policy$width) && trait(config$policy$width, "drawn")
   joint <- trait(config$policy, "draws_choice") && !explores(config) && !drawn_width &&
     !trait(config$pending, "noticed")
-  width <- if (joint) core(cpp_bandit_width(bandit$handle)) else NA_real_
+  width <- if (joint) cpp_bandit_width(bandit$handle) else NA_real_
   some <- split(seq_len(count), (seq_len(count) - 1) %/% 50)
   with_bar(NULL, count, function(bar) do.call(rbind, unname(lapply(some, function(rows) {
     found <- choice_counts(bandit$handle, config, subset_contexts(contexts, rows), draws, width) / draws

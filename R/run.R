@@ -163,13 +163,13 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
   handle <- bandit$handle
   playing <- FALSE
   on.exit(if (playing) sync_log(bandit, handle, keep = FALSE))
-  run <- core(cpp_run_new(handle, truth, core_draws))
+  run <- cpp_run_new(handle, truth, core_draws)
   left <- rounds
   while (left > 0) {
     if (is_refit_due(bandit, 1) && design_left(bandit, contexts, certain = TRUE) == 0) {
       # As with suggest() and observe(): rewards that are due are recorded before the next query.
       playing <- TRUE
-      core(cpp_run_receive(run))
+      cpp_run_receive(run)
       sync_log(bandit, handle)
       playing <- FALSE
       refit_if_due(bandit)
@@ -179,8 +179,8 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
     designed <- min(most, design_left(bandit, contexts))
     stretch <- if (designed > 0) designed else min(most, rounds_to_refit(bandit))
     playing <- TRUE
-    if (designed > 0) core(cpp_run_play_at(run, next_of_design(bandit, contexts, rounds - left + seq_len(stretch))))
-    else core(cpp_run_play(run, stretch, report))
+    if (designed > 0) cpp_run_play_at(run, next_of_design(bandit, contexts, rounds - left + seq_len(stretch)))
+    else cpp_run_play(run, stretch, report)
     sync_log(bandit, handle)
     playing <- FALSE
     left <- left - stretch

@@ -161,7 +161,7 @@ drawn_functions <- function(bandit, frame, context, k, draws) {
   values <- preserve_rng({
     set.seed(1, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
     if (counted) bandit_draw(bandit, draws, context)[at$arm + 1L, , drop = FALSE]
-    else core(cpp_bandit_drawn_values(bandit$handle, k - 1L, at$points, draws))
+    else cpp_bandit_drawn_values(bandit$handle, k - 1L, at$points, draws)
   })
   if (counted) values else as_rewards(values, one)
 }

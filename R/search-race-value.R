@@ -96,7 +96,7 @@ setting_correlation <- function(bandit, points) {
   domain <- config$domain
   candidates <- find_points(domain, points)
   kernel <- resolve_kernel(config$kernel, input_names(config), arm_count(domain))
-  covariance <- core(cpp_kernel_gram_symmetric(kernel, kernel_points(domain, candidates)))
+  covariance <- cpp_kernel_gram_symmetric(kernel, kernel_points(domain, candidates))
   sd <- sqrt(diag(covariance))
   sd[sd == 0] <- Inf
   correlation <- covariance / outer(sd, sd)

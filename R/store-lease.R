@@ -167,7 +167,7 @@ give_leases <- function(log, ids, worker, seconds, visitor = FALSE, attempt = 1L
 }
 
 # 128 bits from the system's generator, which cannot be predicted. (R's generator can be, and belongs to the user.)
-random_token <- function() cpp_hex_from_raw(core(cpp_random_bytes(16L)))
+random_token <- function() cpp_hex_from_raw(cpp_random_bytes(16L))
 
 lease_seconds <- function(seconds) if (!is.null(seconds) && is.finite(seconds)) seconds else 1e300
 

@@ -542,8 +542,8 @@ play_columns <- function(bandit, new, events, refits) {
   known <- events$kind %in% event_kind[c("reward", "given")]
   # (A point that was given without a reward has NA here.)
   for (j in seq_along(g_names)) queries$g[events$id[known] - first, j] <- events[[g_names[j]]][known]
-  core(cpp_bandit_replay(bandit$handle, queries, logged_contexts(bandit, queries), events, refits, first, NULL,
-                         integer()))
+  cpp_bandit_replay(bandit$handle, queries, logged_contexts(bandit, queries), events, refits, first, NULL,
+                    integer())
 }
 
 # ---- writing --------------------------------------------------------------------
@@ -688,7 +688,7 @@ stored_events <- function(bandit, events, refits, known) {
 }
 
 # One JSON object per row, for people and other programs, with fifteen digits.
-json_rows <- function(columns) core(cpp_json_rows(columns))
+json_rows <- function(columns) cpp_json_rows(columns)
 
 keep_note.bandit_store_log <- function(log, bandit, name, value) list()
 

@@ -11,6 +11,7 @@
 #include "r_bandit.h"
 #include "r_frame.h"
 #include "r_interrupt.h"
+#include "r_reply.h"
 #include "r_rng.h"
 
 using gpb::element;
@@ -955,58 +956,48 @@ SEXP shown(SEXP frame, const Rcpp::IntegerVector& rows);
 
 }  // namespace
 
-// Plays queries, one after the other; returns them as a data.frame. If R must format them, or must write the log first,
-// their rows in the log are returned. `n`: the number of queries; NULL if R has made all checks. `with_refit`: NULL, or
-// new `settings` that take effect before, and `fields` of the log that change with them. Other values:
-// * FALSE: R may have to act first, for example rebuild the object or refit.
-// * NULL: the object is not usable.
-// * A string: the message of an error (an error handler in R would take as long as everything else).
-// * "refit" and a string: the message of an error about the new settings; nothing has changed.
+// Plays queries, one after the other. `values` of the reply (r_reply.h): the queries as a data.frame, or their rows in
+// the log if R must format them, or must write the log first. `n`: the number of queries; NULL if R has made all checks.
+// `with_refit`: NULL, or new `settings` that take effect before, and `fields` of the log that change with them.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_suggest(SEXP owner, SEXP n, SEXP contexts, SEXP time, SEXP with_refit) {
   const SEXP frame = frame_of(owner), handle = binding(frame, Rf_install("handle"));
-  if (!Rf_isNull(n) && !is_plain_request(frame, handle, contexts, time)) return Rf_ScalarLogical(FALSE);
-  if (!is_ready(handle)) return R_NilValue;
+  if (!Rf_isNull(n) && !is_plain_request(frame, handle, contexts, time)) return gpb::reply(gpb::Answer::open);
+  if (!is_ready(handle)) return gpb::reply(gpb::Answer::stale);
   const auto asked = contexts_from(contexts, n);
   const Rcpp::IntegerVector rows(Rf_allocVector(INTSXP, static_cast<R_xlen_t>(asked.size())));
-  bool refitted = Rf_isNull(with_refit);
-  try {
-    if (!refitted) refit(handle, Rcpp::List(element(with_refit, "settings")));
-    refitted = true;
-    ask(handle, asked, Rf_isNull(time) ? gpb::kNaN : Rf_asReal(time), INTEGER(rows));
-    follow_in_memory(handle, frame, element(with_refit, "fields"));
-  } catch (const std::exception& e) {
-    return refitted ? Rf_mkString(e.what()) : Rcpp::wrap(std::vector<std::string>{"refit", e.what()});
+  if (!Rf_isNull(with_refit)) {
+    try {
+      refit(handle, Rcpp::List(element(with_refit, "settings")));
+    } catch (const std::exception&) {
+      return gpb::reply(gpb::Answer::rejected, Rcpp::wrap(gpb::cause_caught().words));
+    }
   }
-  return shown(frame, rows);
+  ask(handle, asked, Rf_isNull(time) ? gpb::kNaN : Rf_asReal(time), INTEGER(rows));
+  follow_in_memory(handle, frame, element(with_refit, "fields"));
+  return gpb::reply(gpb::Answer::done, shown(frame, rows));
 }
 
-// Records rewards of queries; returns TRUE.
-// * `reach`: the largest distance from the prior mean without a warning, in prior standard deviations. FALSE is
-//   returned, without any change, if the core cannot check the rewards. If it is NA, R has checked them and `id` are
-//   rows of the log.
+// Records rewards of queries.
+// * `reach`: the largest distance from the prior mean without a warning, in prior standard deviations. The reply is
+//   `open` if the core cannot check the rewards. If it is NA, R has checked them and `id` are rows of the log.
 // * `reported`: data other than rewards, with columns as in the log; or noise variances only; or NULL.
-// For other values see cpp_bandit_suggest().
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP reported, double reach) {
   const SEXP frame = frame_of(owner), handle = binding(frame, Rf_install("handle"));
   const bool checked = std::isnan(reach);
-  if (!is_ready(handle)) return checked ? R_NilValue : Rf_ScalarLogical(FALSE);
+  if (!is_ready(handle)) return gpb::reply(checked ? gpb::Answer::stale : gpb::Answer::open);
   const RewardsFromR rewards{id, reward, constraints, time, reported};
   double before = 0.0;
   if (!checked) {
     BanditHandle bandit(handle);
     before = static_cast<double>(bandit->state().forgotten().before());
     const SEXP config = binding(frame, Rf_install("config"));
-    if (!in_order(config, *bandit, rewards, before, reach)) return Rf_ScalarLogical(FALSE);
+    if (!in_order(config, *bandit, rewards, before, reach)) return gpb::reply(gpb::Answer::open);
   }
-  try {
-    record(handle, rewards, before);
-    follow_in_memory(handle, frame, R_NilValue);
-  } catch (const std::exception& e) {
-    return Rf_mkString(e.what());
-  }
-  return Rf_ScalarLogical(TRUE);
+  record(handle, rewards, before);
+  follow_in_memory(handle, frame, R_NilValue);
+  return gpb::reply(gpb::Answer::done);
 }
 
 // ---- queries as data frames ---------------------------------------------------------------------
@@ -1121,7 +1112,7 @@ SEXP cpp_query_frame(SEXP owner, const Rcpp::IntegerVector& rows) {
 
 namespace {
 
-// The data.frame, or the rows if R must format them: see cpp_bandit_suggest().
+// The data.frame, or the rows if R must format them.
 SEXP shown(SEXP frame, const Rcpp::IntegerVector& rows) {
   if (!is_in_memory(frame)) return rows;
   const SEXP made = cpp_query_frame(frame, rows);

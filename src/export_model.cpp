@@ -1119,32 +1119,6 @@ void put(const Rcpp::List& list, R_xlen_t at, const char* name, SEXP value) {
   SET_STRING_ELT(Rf_getAttrib(list, R_NamesSymbol), at, Rf_mkChar(name));
 }
 
-// ---- errors of entry points ---------------------------------------------------------------------
-
-// The same handlers as in Rcpp's END_RCPP. Conditions stay protected until R's error unwinds the stack.
-Failure failure_caught() {
-  try {
-    throw;
-  } catch (Rcpp::internal::InterruptedException&) {
-    return {Failure::Kind::interrupt, R_NilValue};
-  } catch (Rcpp::LongjumpException& jump) {
-    return {Failure::Kind::jump, jump.token};
-  } catch (Rcpp::exception& error) {
-    return {Failure::Kind::error, PROTECT(rcpp_exception_to_r_condition(error))};
-  } catch (std::exception& error) {
-    return {Failure::Kind::error, PROTECT(exception_to_r_condition(error))};
-  } catch (...) {
-    return {Failure::Kind::error, PROTECT(string_to_try_error("c++ exception (unknown reason)"))};
-  }
-}
-
-void report(const Failure& failure) {
-  if (failure.kind == Failure::Kind::interrupt) Rf_onintr();
-  if (failure.kind == Failure::Kind::jump) Rcpp::internal::resumeJump(failure.condition);
-  Rf_eval(PROTECT(Rf_lang2(Rf_install("stop"), failure.condition)), R_BaseEnv);
-  Rf_error("an entry has failed");
-}
-
 // ---- settings -----------------------------------------------------------------------------------
 
 bool RSettings::has(const char* name) const {

@@ -3,25 +3,10 @@
 #ifndef GPBANDITS_TYPES_H
 #define GPBANDITS_TYPES_H
 
-
+#include "r_reply.h"
 #include "r_values.h"
 
 #define RcppEigen__RcppEigen__h
-
-namespace gpb {
-
-// The end of an entry point after a C++ exception: an interrupt, an error in R, or a jump of R in progress.
-struct Failure {
-  enum class Kind { interrupt, error, jump };
-  Kind kind;
-  SEXP condition;
-};
-// The failure for the exception that is being handled.
-Failure failure_caught();
-// Called when all objects of the entry point are destroyed; does not return.
-[[noreturn]] void report(const Failure& failure);
-
-}  // namespace gpb
 
 // Rcpp's macros expand the same five handlers in each of a hundred entry points, which costs seconds of compilation and
 // 100 KB.

@@ -11,13 +11,10 @@ changing_functions <- c(
   "bandit_suggest", "ask", "ask_queries", "ask_in_turn", "ask_core", "asked_in_core", "refit_in_core", "due_refit",
   "fitted_outcomes", "bandit_observe", "bandit_add", "bandit_amend", "bandit_withdraw", "bandit_reset", "make_ready",
   "rebuild_script", "by_rule", "transact", "rebuild", "replayed",
-  "check_idle", "core", "sync_log", "new_rows", "commit", "as_one_change", "table_change", "table_copy", "table_columns",
+  "check_idle", "sync_log", "new_rows", "commit", "as_one_change", "table_change", "table_copy", "table_columns",
   "refit_if_due", "apply_refit", "journal_write", "keep_change", "keep_difference", "journal_io", "rows_as_text",
   "record", "script_ask", "script_change", "script_query", "script_commit", "script_record", "script_give", "feed_models", "feed_model",
   "record_model", "query_frame")
-
-# An error in the search for parameters is a refit that failed (with a warning), not a change that did: core() is part of it.
-refitting_functions <- setdiff(changing_functions, "core")
 
 # The complete state of a bandit.
 state_of <- function(bandit) {
@@ -100,7 +97,7 @@ test_that("the same holds with refits, contexts and constraints", {
     refits = list(refit = refit_every(2, minimum = 2, starts = 1, iterations = 3)),
     constraints = list(constraints = constraints_noisy(1, 3, 0.5))
   )
-  functions <- list(refits = refitting_functions, constraints = changing_functions)
+  functions <- list(refits = changing_functions, constraints = changing_functions)
   for (name in names(settings)) with_clock(functions[[name]], function(clock) for (way in ways(match(name, names(settings)))) {
     bandit <- played_on(do.call(gp_ucb, c(list(state_x, kernel_se(0.2), 0.01), settings[[name]])))
     expect_all_or_nothing(clock, bandit, bandit_changes$batch, way, name)
@@ -163,7 +160,7 @@ test_that("a run interrupted at any statement keeps complete rounds", {
   whole <- make()
   run(whole)
   whole <- whole$history()
-  with_clock(c("play", "play_in_core", refitting_functions), function(clock) for (way in ways(1)) {
+  with_clock(c("play", "play_in_core", changing_functions), function(clock) for (way in ways(1)) {
     lengths <- vapply(seq_len(clock(function() run(make()))), function(k) {
       bandit <- make()
       end <- struck(clock, strikes[[way]], k, function() run(bandit))
@@ -183,7 +180,7 @@ test_that("R's generator is restored, wherever the code that used it is interrup
                stream = function() gpbandits:::with_stream(gpbandits:::replication_seeds(1, 1)[[1]], stats::runif(1)))
   set.seed(7)
   state <- .Random.seed
-  with_clock(c("preserve_rng", "with_stream", "bandit_best", "replication_seeds", "core"), function(clock) {
+  with_clock(c("preserve_rng", "with_stream", "bandit_best", "replication_seeds"), function(clock) {
     for (way in names(strikes)) for (use in uses) {
       for (k in seq_len(clock(use))) {
         expect_identical(struck(clock, strikes[[way]], k, use), way)

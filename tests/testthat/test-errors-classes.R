@@ -82,11 +82,33 @@ test_that("errors of a store have the class of their cause", {
 })
 
 test_that("errors of the core have a class by their cause", {
-  caught <- condition_of(gpbandits:::core(gpbandits:::cpp_kernel_gram(list(type = "none"), matrix(1), matrix(1))))
+  caught <- condition_of(gpbandits:::cpp_kernel_gram(list(type = "none"), matrix(1), matrix(1)))
   expect_identical(causes_of(caught), "argument")
-  signalled <- function(words) condition_of(gpbandits:::core(stop(errorCondition(words, class = "C++Error"))))
-  expect_identical(causes_of(signalled("a setting is missing: variance")), "argument")
-  expect_identical(causes_of(signalled("std::bad_alloc")), "state")
+  b <- gp_ucb(1:3, kernel_se(1), 0.1)
+  b$suggest()
+  b$observe(1, 0)
+  handle <- as.environment(b)$handle
+  caught <- condition_of(gpbandits:::cpp_bandit_withdraw(handle, 1L, FALSE, NA_integer_))
+  expect_identical(causes_of(caught), "state")
+})
+
+test_that("the class of an error of the core is by the exception's type, whatever its words", {
+  skip_without_testing()
+  thrown <- function(type, words) condition_of(gpbandits:::cpp_testing_throw(type, words))
+  causes <- c(invalid = "argument", logic = "argument", size = "argument", conversion = "argument", runtime = "state",
+              memory = "state")
+  for (type in names(causes)) for (words in c("query 1 is no longer pending", "std::bad_alloc", "a new text")) {
+    expect_identical(causes_of(thrown(type, words)), causes[[type]], info = paste(type, words))
+  }
+  expect_identical(conditionMessage(thrown("runtime", "the factor is singular")), "The factor is singular.")
+  expect_match(conditionMessage(thrown("memory", "")), "not enough memory")
+  # A fault of a file's contents; but not the lack of memory while it is read.
+  read <- function(type) condition_of(gpbandits:::as_damaged(gpbandits:::cpp_testing_throw(type, "it is singular")))
+  expect_identical(conditionMessage(read("runtime")), "This bandit is damaged: it is singular.")
+  expect_identical(causes_of(read("invalid")), "data")
+  expect_identical(causes_of(read("memory")), "state")
+  # The call is the user's, not the core's.
+  expect_identical(condition_of(kernel_gram(kernel_se(1), matrix(0, 5e6, 1)))$call[[1]], quote(kernel_gram))
 })
 
 test_that("warnings have a class by their cause and one that names the warning", {

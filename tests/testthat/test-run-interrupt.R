@@ -182,7 +182,6 @@ test_that("each handler of the package passes a time limit on unchanged", {
     attempt = function() of_namespace("attempt")(strike()),
     call_user = function() of_namespace("call_user")(strike(), "f", "here"),
     as_damaged = function() of_namespace("as_damaged")(strike()),
-    core = function() of_namespace("core")(strike()),
     from_elsewhere = function() of_namespace("from_elsewhere")(strike(), "x", "a", "b"),
     database = function() of_namespace("database")(strike()),
     patiently = function() of_namespace("patiently")(strike(), 9),
@@ -200,8 +199,7 @@ test_that("each handler of the package passes a time limit on unchanged", {
   for (name in names(ways)) expect_identical(end_of(ways[[name]]()), limit, info = name)
   # Also where the objective has wrapped it already, and where the core has.
   expect_identical(end_of(maximize_bandit(function(p) stop(wrapped), list(u = c(0, 1)), evaluations = 12)), wrapped)
-  expect_identical(end_of(gpbandits:::core(stop(from_core))), from_core)
-  expect_identical(end_of(gpbandits:::journal_io(stop(from_core))), from_core)
+  expect_identical(end_of(gpbandits:::stop_core("argument", "an evaluation error", from_core)), from_core)
 })
 
 # Calls in a function's code by which it takes any error: tryCatch(error = ), try().

@@ -13,7 +13,7 @@ namespace gpb {
 // std::logic_error: a call that the caller must not make.
 [[noreturn]] void throw_logic(const char* what);
 [[noreturn]] void throw_logic(const std::string& what);
-// std::runtime_error: anything that cannot be checked in advance.
+// std::runtime_error: the state of an object, the data or the system do not allow it.
 [[noreturn]] void throw_runtime(const char* what);
 [[noreturn]] void throw_runtime(const std::string& what);
 

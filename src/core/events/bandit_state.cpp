@@ -179,7 +179,7 @@ bool BanditState::reward(Index id, double reward, const VectorXd& g, const Repor
   Cell& cell = reported_cell(id, outcome);
   Query& q = queries_[checked(id)];
   if (cell.status != Status::pending && cell.status != Status::failed) {
-    throw_invalid("query " + std::to_string(id) + " is no longer pending");
+    throw_runtime("query " + std::to_string(id) + " is no longer pending");
   }
   check_reward(reward);
   const Index wanted = rules_.constraints ? rules_.constraints->count() : 0;
@@ -312,9 +312,9 @@ void BanditState::amend(Index id, double reward, const Report& reported) {
   Cell& cell = reported_cell(id, outcome);
   const Query& q = query(id);
   if (cell.status != Status::known && cell.status != Status::lost) {
-    throw_invalid("query " + std::to_string(id) + " has no reward to amend");
+    throw_runtime("query " + std::to_string(id) + " has no reward to amend");
   }
-  if (is_sum(id)) throw_invalid("query " + std::to_string(id) + " summarises several queries");
+  if (is_sum(id)) throw_runtime("query " + std::to_string(id) + " summarises several queries");
   check_reward(reward);
   Report now = reported;
   if (is_back_to_usual(reported)) now.noise_var = kNaN;
@@ -382,7 +382,7 @@ void BanditState::record_failures(Index outcome) {
 void BanditState::withdraw(Index id, Index outcome, Status status) {
   const std::string no_more = "query " + std::to_string(id) + " is no longer pending";
   if (outcome != kAllOutcomes) {
-    if (reported_cell(id, outcome).status != Status::pending) throw_invalid(no_more);
+    if (reported_cell(id, outcome).status != Status::pending) throw_runtime(no_more);
     return give_up(id, outcome, status);
   }
   bool some = false;
@@ -391,7 +391,7 @@ void BanditState::withdraw(Index id, Index outcome, Status status) {
     some = true;
     give_up(id, k, status);
   }
-  if (!some) throw_invalid(no_more);
+  if (!some) throw_runtime(no_more);
 }
 
 void BanditState::give_up(Index id, Index outcome, Status status) {

@@ -124,7 +124,7 @@ void DensePosterior::add_block(const Points& X, const VectorXd& y, const VectorX
 }
 
 void DensePosterior::set_target(Index i, double y) {
-  if (i < 0 || i >= size()) throw std::out_of_range("no such observation");
+  if (i < 0 || i >= size()) throw_invalid("no such observation");
   if (target(i) == y) return;
   targets_[static_cast<std::size_t>(i)] = y;
   solved_ = std::min(solved_, i);

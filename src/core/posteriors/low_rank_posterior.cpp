@@ -195,7 +195,7 @@ bool LowRankPosterior::can_drop(double variance, double noise) {
 }
 
 void LowRankPosterior::drop(Index i) {
-  if (i < 0 || i >= size()) throw std::out_of_range("no such observation");
+  if (i < 0 || i >= size()) throw_invalid("no such observation");
   Observation& gone = at(i);
   if (!gone.known) return;
   gone.known = false;
@@ -219,7 +219,7 @@ void LowRankPosterior::set_target(Index i, double y) {
 }
 
 void LowRankPosterior::change_target(Index i, double y) {
-  if (i < 0 || i >= size()) throw std::out_of_range("no such observation");
+  if (i < 0 || i >= size()) throw_invalid("no such observation");
   Observation& changed = at(i);
   const double step = y - changed.y;
   if (step == 0.0) return;

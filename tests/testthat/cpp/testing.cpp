@@ -5,7 +5,10 @@
 #include "r_values.h"
 
 #include <cmath>
+#include <new>
+#include <stdexcept>
 
+#include "base/failures.h"
 #include "fitting/likelihood.h"
 #include "fitting/neighbour_likelihood.h"
 #include "posteriors/best_point.h"
@@ -573,4 +576,15 @@ Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& nois
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd cpp_maximise_linear(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& c) {
   return gpb::maximise_linear(A, b, c).x;
+}
+
+// Throws an exception of this type with these words.
+// [[Rcpp::export(rng = false)]]
+void cpp_testing_throw(const std::string& type, const std::string& words) {
+  if (type == "memory") throw std::bad_alloc();
+  if (type == "size") throw std::length_error(words);
+  if (type == "conversion") throw Rcpp::not_compatible(words);
+  if (type == "runtime") gpb::throw_runtime(words);
+  if (type == "logic") gpb::throw_logic(words);
+  gpb::throw_invalid(words);
 }
