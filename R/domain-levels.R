@@ -87,6 +87,7 @@ principal_components <- function(x) {
 # entry in `params`.)
 read_codes <- function(domain, x, arg) {
   columns <- named_columns(x, domain$names, arg)
+  if (is.character(x) && is.null(dim(x))) columns <- Map(value_of_text, domain$params[domain$names], columns)
   codes <- lapply(domain$names, function(name) read_column(domain$params[[name]], columns[[name]], name, arg))
   matrix(as.double(unlist(codes)), length(columns[[1]]), length(columns))
 }
@@ -103,11 +104,19 @@ complete_codes <- function(domain, x, arg) {
   codes
 }
 
+# The value of an input in a character vector, such as c(temp = 50, solvent = "water"), which R makes text.
+value_of_text <- function(param, text) {
+  if (is.null(param) || !is.character(text) || identical(param$type, "factor")) return(text)
+  value <- if (identical(param$type, "logical")) as.logical(text) else suppressWarnings(as.numeric(text))
+  if (anyNA(value)) text else value
+}
+
 named_columns <- function(x, names, arg) {
   allowed <- sprintf("a data.frame, or a named list, with the inputs %s", paste(names, collapse = ", "))
   if (missing(x) || is.null(x)) stop_argument(arg, describe(x), allowed)
   check_sound(x, arg, allowed)
-  if (is.atomic(x) && is.null(dim(x)) && !is.factor(x)) x <- if (length(names) == 1) list(unname(x)) else as.list(x)
+  if (is.factor(x) && length(names) > 1) stop_argument(arg, describe(x), allowed)
+  if (is.atomic(x) && is.null(dim(x))) x <- if (length(names) == 1) list(unname(x)) else as.list(x)
   if (is.matrix(x)) x <- if (is.null(colnames(x))) lapply(seq_len(ncol(x)), function(j) x[, j]) else as.data.frame(x)
   lacking <- if (is.list(x) && all(nzchar(names(x)))) setdiff(names, names(x))
   if (length(x) < length(names) && length(lacking) && length(lacking) < length(names)) {

@@ -499,6 +499,7 @@ find_points.search_domain <- function(domain, x, arm = NULL, arg = "x") {
 #' @export
 slice_of.search_domain <- function(domain, values) {
   at <- match(names(values), domain$names)
+  values <- Map(value_of_text, domain$params[at], values)
   codes <- vapply(names(values), function(name) {
     code <- read_column(domain$params[[name]], values[[name]], name, "fixed")
     if (is.na(code)) stop_argument("fixed", sprintf("%s = NA", name), "a value for each input that it names")

@@ -576,6 +576,9 @@ check_data_frame <- function(x, arg = deparse(substitute(x))) {
 # Points in the users' format, a column for each of `names`: matched by name if the columns have names, else by
 # position.
 check_points <- function(x, names, arg, rows = NULL) {
+  # (A plain list with a value, or equally many values, for each name is a data.frame.)
+  if (is.list(x) && !is.object(x) && !is.null(base::names(x)) && length(unique(lengths(x))) == 1 &&
+        all(vapply(x, is_number, NA))) x <- as.data.frame(x, optional = TRUE)
   check_matrix(by_name(x, names, arg), arg, columns = length(names), rows = rows)
 }
 

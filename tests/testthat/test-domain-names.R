@@ -183,3 +183,27 @@ test_that("rows of kernel_matrix() match the arms by name; predict() matches inp
     expect_error(predict(model, bad), "`newdata`", class = "gpbandits_error")
   }
 })
+
+test_that("a point may be a list, a vector or a data.frame wherever one is expected", {
+  forms <- function(point) list(point, rev(point), unlist(point), as.data.frame(point))
+  spaces <- list(list(space = list(temp = c(20, 90), acid = c(0, 5)), point = list(temp = 50, acid = 2)),
+                 list(space = list(temp = c(20, 90), solvent = c("water", "ethanol")), point = list(temp = 50, solvent = "water")),
+                 list(space = finite_domain(data.frame(temp = c(40, 50), acid = 2:1)), point = list(temp = 50, acid = 1)))
+  for (one in spaces) {
+    added <- lapply(forms(one$point), function(x) {
+      b <- auto_bandit(one$space, contexts = list(day = c(0, 9), group = c("a", "b")), n_initial = 0)
+      expect_identical(b$suggest(fixed = x["temp"], context = list(day = 1, group = "a"))$temp, 50)
+      b$add(x, reward = 3, context = list(day = 1, group = "b"))
+      list(b$history()[2, c("temp", "day", "group", "reward")], b$posterior(x, context = c(day = 1, group = "b")))
+    })
+    for (other in added[-1]) expect_identical(other, added[[1]])
+  }
+  ways <- list(list(group = "b", day = 1), c(day = 1, group = "b"), data.frame(day = 1, group = "b"))
+  asked <- lapply(ways, function(context) {
+    auto_bandit(list(x = 0:1), contexts = list(day = c(0, 9), group = c("a", "b")))$suggest(context = context)[c("day", "group")]
+  })
+  for (other in asked) expect_identical(other, asked[[1]])
+  expect_identical(auto_bandit(list(x = 0:1), contexts = list(group = c("a", "b")))$suggest(context = factor("b"))$group, "b")
+  space <- auto_bandit(list(temp = c(20, 90), solvent = c("water", "ethanol")))
+  expect_error(space$add(c(temp = "warm", solvent = "water"), reward = 1), "numbers in temp", class = "gpbandits_error")
+})
