@@ -329,8 +329,8 @@ cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
 }
 
-cpp_fit_latent <- function(handle, kernel, fit_mean, problem, iterations) {
-    .Call(`_gpbandits_cpp_fit_latent`, handle, kernel, fit_mean, problem, iterations)
+cpp_fit_latent <- function(handle, kernel, fit_mean, problem, iterations, outcome) {
+    .Call(`_gpbandits_cpp_fit_latent`, handle, kernel, fit_mean, problem, iterations, outcome)
 }
 
 cpp_fit_varying <- function(kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations) {

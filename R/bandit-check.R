@@ -123,6 +123,14 @@ check_refits <- function(bandit) {
 check_fit <- function(fit, config) {
   check_model_state(fit, config)
   check_refitted_rewards(fit$rewards, config$rewards)
+  for (k in if (of_form(config, "several")) seq_len(outcome_count(config))) {
+    rewards <- if (k == 1) fit$rewards else fit$outcomes[[outcome_names(config)[k]]]$rewards
+    if (is.null(rewards)) next
+    check_class(rewards, "bandit_rewards", "rewards")
+    if (!may_be_yes_no(config, k) || !identical(rewards, yes_no_rewards())) {
+      damaged("a refit has another kind of outcome than the bandit")
+    }
+  }
   check_noise_field(fit$noise_field, config)
   if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
   check_forgetting(fit$forgetting, config)

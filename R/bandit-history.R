@@ -32,7 +32,8 @@ point_frame <- function(bandit, arm, context, inputs) {
 # `mean` and `sd` of some queries at the time of the choice, under the outcome transform that was in force then.
 model_state_at_choice <- function(bandit, ids) {
   model_state <- cpp_frame(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
-  if (is.null(bandit$config$outputs) && of_form(bandit$config, "gaussian")) return(model_state)
+  first <- outcome_config(bandit$config, 1)
+  if (is.null(first$outputs) && of_form(first, "gaussian")) return(model_state)
   fits <- if (length(bandit$refits)) {
     table_column(bandit$events, "id")[table_column(bandit$events, "kind") %in% believing]
   }
@@ -40,7 +41,7 @@ model_state_at_choice <- function(bandit, ids) {
   for (k in unique(before)) {
     rows <- before == k
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
-    model_state[rows, ] <- in_user_units(model_state[rows, , drop = FALSE], config)
+    model_state[rows, ] <- in_user_units(model_state[rows, , drop = FALSE], outcome_config(config, 1))
   }
   model_state
 }
@@ -97,7 +98,13 @@ kernel_inputs_of <- function(config, points, contexts) {
 goals_of_queries <- function(bandit, ids) {
   config <- bandit$config
   values <- vapply(value_columns(config), function(name) get(name, envir = bandit$queries)[ids], numeric(length(ids)))
-  goal_values(config, matrix(values, length(ids)),
+  values <- matrix(values, length(ids))
+  counted <- which(lengths(outcome_rewards(config)) > 0)
+  if (length(counted)) {
+    size <- kind_of(bandit)$reported(bandit, ids)$size[, counted]
+    values[, counted] <- values[, counted] / ifelse(is.na(size), 1, size)
+  }
+  goal_values(config, values,
               kernel_inputs_of(config, logged_points(bandit, ids), contexts_of_queries(bandit, ids)))
 }
 

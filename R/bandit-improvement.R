@@ -140,9 +140,7 @@ values_in_draws <- function(ahead, best, contexts, config) {
   function(drawn, what) {
     size <- dim(drawn[[1]][[what]])
     values <- vapply(seq_along(drawn), function(k) {
-      map <- output_map(outcome_config(config, k))
-      values <- as.double(drawn[[k]][[what]])
-      if (is.null(map)) values else cpp_map_outputs(map, values, TRUE)
+      expected_outcomes(outcome_config(config, k), as.double(drawn[[k]][[what]]))
     }, numeric(prod(size)))
     goal <- goal_values(config, matrix(values, prod(size)), inputs[rep(seq_len(size[1]), size[2]), , drop = FALSE])
     goal_sign(config$goal) * matrix(ifelse(is.na(goal), -largest_number, goal), size[1])

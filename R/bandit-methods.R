@@ -31,7 +31,9 @@ bandit_story <- function(bandit) {
   if (isTRUE(facts$refutations > 0)) {
     lines <- c(lines, sprintf("  refuted    %d time(s): no function is within all intervals", facts$refutations))
   }
-  if (!is.null(config$rewards)) lines <- c(lines, sprintf("  rewards    %s", trait(config$rewards, "title")))
+  if (!is.null(config$rewards) && !of_form(config, "several")) {
+    lines <- c(lines, sprintf("  rewards    %s", trait(config$rewards, "title")))
+  }
   lines <- c(lines, kind_of(bandit)$story(bandit))
   if (has_transfer(config)) lines <- c(lines, paste0("  ", transfer_words(transfer_table(config))))
   if (!is.null(bandit$journal)) lines <- c(lines, describe_log(bandit$journal))

@@ -89,10 +89,10 @@ evaluated_under_limits <- function(bandit, found, contexts, feasible) {
     there <- outcomes_at(bandit, points_found(config, found), NULL)
     lower <- side * there[[columns[1]]] - surely * there[[columns[2]]]
     if (isTRUE(there$feasible >= max(feasible, stats::pnorm(surely)) && lower > value[best])) return(NULL)
-  } else {
-    warn_once(bandit, "yes_no", "Only two values of ", quoted(yes_no), " were observed, which a Gaussian process ",
+  } else if (length(badly <- setdiff(yes_no, outcome_names(config)[are_yes_no(config)]))) {
+    warn_once(bandit, "yes_no", "Only two values of ", quoted(badly), " were observed, which a Gaussian process ",
               "predicts badly. Points count as feasible only where the limit was observed to hold. If possible, use ",
-              "the number that is compared with the limit as the outcome.")
+              "the number that is compared with the limit as the outcome; otherwise 0 and 1, with a limit of 0.5.")
   }
   c(points_in_log(config, subset_points(points$points, best), contexts)[c("arm", "inputs")],
     by_values = length(yes_no) > 0)
@@ -133,9 +133,10 @@ evaluated_outcomes <- function(bandit) {
        values = matrix(values, length(ids), outcome_count(config), dimnames = list(NULL, outcome_names(config))))
 }
 
-# The limited outcomes of which only two values were observed, and never both at one point.
+# The limited outcomes of which only two values were observed, and never both at one point. (Those that were declared as
+# successes are random.)
 yes_or_no_limits <- function(config, points) {
-  limited <- names(Filter(is_limited, outcome_roles(config)))
+  limited <- names(Filter(function(role) is_limited(role) && is.null(role$rewards), outcome_roles(config)))
   group <- match_frames(points$frame, points$frame)
   Filter(function(name) {
     value <- points$values[, name]

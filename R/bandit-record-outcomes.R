@@ -26,7 +26,14 @@ outcome_values <- function(config, values, count, arg = "reward") {
   known <- length(given) > 0 && !is.null(names(given)) && all(names(given) %in% names) && !anyDuplicated(names(given))
   if (!known) stop_argument(arg, describe(values), allowed)
   out <- matrix(NA_real_, count, length(names), dimnames = list(NULL, names))
-  for (name in names(given)) out[, name] <- outcome_column(given[[name]], name, count, arg)
+  roles <- outcome_roles(config)
+  for (name in names(given)) {
+    values <- given[[name]]
+    # (TRUE and FALSE are results of outcomes that are yes or no.)
+    yes_no <- is.logical(values) && !is.object(values) && arg == "reward" &&
+      (is_limited(roles[[name]]) || identical(roles[[name]]$rewards$kind, "binary"))
+    out[, name] <- outcome_column(if (yes_no) as.double(values) else values, name, count, arg)
+  }
   out
 }
 
@@ -65,16 +72,33 @@ outcome_noise <- function(config, noise_var, values, sd = NULL, size = NULL, spr
   reported <- colSums(!is.na(values)) > 0
   alone <- function(x) is_number(x) && is.null(names(x)) && sum(reported) > 1
   for (x in list(noise_var, sd)) if (alone(x)) outcome_values(config, x, nrow(values), "noise_var")
+  rewards <- lapply(outcome_roles(config), `[[`, "rewards")
+  measured <- lengths(rewards) == 0
   own <- numbers(noise_var, "noise_var", positive("noise_var"))
-  size <- numbers(size, "size", function(x) array(check_number_of_readings(as.vector(x), length(x)), dim(x)))
+  size <- numbers(size, "size", function(x) {
+    x[, measured] <- check_number_of_readings(as.vector(x[, measured]), length(x[, measured]))
+    x
+  })
   spread <- numbers(spread, "spread", identity)
+  variance <- none
   if (!is.null(sd)) {
     if (any(!is.na(own))) stop_unused("sd", "`noise_var` is given too, which is its square")
     variance <- numbers(sd, "sd", positive("sd"))^2
     own <- ifelse(is.na(size), variance, NA)
     spread <- ifelse(is.na(size) | !is.na(spread), spread, (size - 1) * variance)
   }
+  for (k in which(!measured)) {
+    if (any(!is.na(variance[, k]))) check_no_noise(NULL, NULL, sd)
+    if (any(!is.na(own[, k]))) check_no_noise(noise_var, NULL)
+    check_response_values(rewards[[k]], values[, k], size[, k])
+  }
   list(noise_var = own, size = size, spread = spread)
+}
+
+# Values of an outcome with a likelihood, NA for those not reported.
+check_response_values <- function(rewards, values, size) {
+  known <- which(!is.na(values))
+  trait(rewards, "outcome")(values[known], check_sizes(ifelse(is.na(size[known]), 1, size[known]), length(known)))
 }
 
 # Outcomes that were declared as constraint columns (`count`, `safety`) are named reward, g1, g2, ... Their values may
@@ -137,6 +161,7 @@ observe_several <- function(bandit, id, reward, time, noise_var, size = NULL, sd
   new <- unreported_outcomes(bandit, id, values)
   if (nrow(new) == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  leave_yes_no(bandit, values, own)
   record(bandit, "reward", id[new[, 1]], values[new], time = time[new[, 1]],
        beside = observation_extras(nrow(new), own$noise_var[new], own$size[new], own$spread[new], outcome = new[, 2]))
 }
@@ -185,6 +210,7 @@ amend_several <- function(bandit, id, reward, size = NULL, noise_var = NULL, sd 
     is_noted(bandit, id[given[, 1]])
   new <- given[new, , drop = FALSE]
   if (nrow(new) == 0) return(invisible(bandit))
+  leave_yes_no(bandit, values, own)
   record(bandit, "amend", id[new[, 1]], values[new],
          beside = observation_extras(nrow(new), own$noise_var[new], own$size[new], own$spread[new], outcome = new[, 2]))
 }
@@ -220,6 +246,7 @@ withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
 give_several <- function(bandit, points, contexts, values, own, time) {
   given <- points_in_log(bandit$config, points, contexts)
   count <- point_total(points)
+  if (!is.null(values)) leave_yes_no(bandit, values, own)
   transact(bandit, function(handle) {
     cpp_bandit_give(handle, given, contexts, rep(NA_real_, count), matrix(0, count, 0), time, observation_extras(count),
                     if (!is.null(values)) c(list(value = values), own))

@@ -108,7 +108,12 @@ with_replicates <- function(bandit, frame) {
     out[c("reward", "size")] <- sums
     return(out)
   }
+  roles <- outcome_roles(config)
   for (name in values) {
+    if (several && !is.null(roles[[name]]$rewards)) {
+      out[paste0(name, c("", "_size"))] <- sums_of_outcome(frame[[name]], frame[[paste0(name, "_size")]], groups)
+      next
+    }
     each <- lapply(unname(split(frame[[name]], groups)), function(x) x[!is.na(x)])
     count <- lengths(each)
     out[[name]] <- vapply(each, function(x) if (length(x)) mean(x) else NA_real_, 0)
@@ -117,6 +122,14 @@ with_replicates <- function(bandit, frame) {
     out[[columns[2]]] <- ifelse(count > 1, vapply(each, function(x) sum((x - mean(x))^2), 0), NA)
   }
   out
+}
+
+# Successes and their trials, or counts and exposures, of several rows of a query.
+sums_of_outcome <- function(value, size, groups) {
+  size <- ifelse(is.na(value), 0, ifelse(is.na(or_else(size, NA)), 1, or_else(size, NA)))
+  sum_of <- function(x) as.vector(rowsum(ifelse(is.na(x), 0, x), groups))
+  none <- sum_of(size) == 0
+  list(replace(sum_of(value), none, NA), replace(sum_of(size), none, NA))
 }
 
 # The values of a single outcome that are given by its name.

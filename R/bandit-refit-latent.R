@@ -4,19 +4,21 @@
 # (fitting/latent_evidence.h) over the kernel's parameters, a constant prior mean, the cuts between levels and the width
 # of ties.
 
-fitted_latent <- function(bandit, current) {
-  config <- bandit$config
-  known <- cpp_bandit_known(make_whole(bandit)$handle, 1L)
+# `current`: the outcome's parameters in force.
+fitted_latent <- function(bandit, current, outcome) {
+  first <- outcome_config(bandit$config, outcome)
+  config <- outcome_config(current_config(bandit), outcome)
+  known <- cpp_bandit_known(make_whole(bandit)$handle, outcome)
   sums <- known$id <= forgotten_of(bandit)$sums
   if (length(known$id) + sum(known$size[sums] - 1) < config$refit$minimum) return(NULL)
   fits_mean <- config$refit$mean == "fit"
-  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
+  ids <- rewarded_ids(bandit, outcome)
   catch_error({
-    asked <- do.call(latent_question, c(list(bandit, known_inputs(bandit, ids), current, fits_mean),
+    asked <- do.call(latent_question, c(list(config, first, known_inputs(bandit, ids), current, fits_mean),
                                         config$refit$settings), quote = TRUE)
     found <- with_share(length(ids) > few_points, function(progress) {
       preserve_rng(cpp_fit_latent(bandit$handle, regression_kernel(asked$object), fits_mean,
-                                  c(asked$problem, list(progress = progress)), asked$iterations))
+                                  c(asked$problem, list(progress = progress)), asked$iterations, outcome - 1L))
     })
     if (!all(is.finite(c(found$parameters, found$objective)))) stop_fault("the likelihood is not finite")
     latent_model_state(config, current, asked$problem$start, found$parameters, fits_mean)
@@ -26,13 +28,13 @@ fitted_latent <- function(bandit, current) {
   })
 }
 
-# The problem of fit_question(), with the parameters that follow those of the kernel.
-latent_question <- function(bandit, x, current, fits_mean, fix_noise = TRUE, ...) {
+# The problem of fit_question(), with the parameters that follow those of the kernel. `config`: the outcome's settings
+# in force, `first`: those before any refit.
+latent_question <- function(config, first, x, current, fits_mean, fix_noise = TRUE, ...) {
   asked <- fit_question(x, rep(0, nrow(x)), current$kernel, noise_var = 1, mean = 0, fix_noise = TRUE, ...)
-  first <- log(kernel_parameters(bandit$config$kernel))
-  asked$problem <- hold_variances(asked$problem, first)
-  extras <- rbind(if (fits_mean) range_of_mean(current$mean[1], bandit$config),
-                  likelihood_ranges(current_config(bandit)$rewards, bandit$config$rewards))
+  asked$problem <- hold_variances(asked$problem, log(kernel_parameters(first$kernel)))
+  extras <- rbind(if (fits_mean) range_of_mean(current$mean[1], first$mean[1], is_reflected(config)),
+                  likelihood_ranges(config$rewards, first$rewards))
   if (!is.null(extras)) asked$problem <- with_extras(asked$problem, extras)
   asked
 }
@@ -47,9 +49,9 @@ hold_variances <- function(problem, first) {
 }
 
 # (The range in the core, which negates outcomes that are minimised.)
-range_of_mean <- function(mean, config) {
-  sign <- if (is_reflected(config)) -1 else 1
-  out <- extra_range(sign * mean, -20, 20, -2, 2, sign * config$mean[1], 5)
+range_of_mean <- function(mean, first, is_reflected) {
+  sign <- if (is_reflected) -1 else 1
+  out <- extra_range(sign * mean, -20, 20, -2, 2, sign * first, 5)
   rownames(out) <- "mean"
   out
 }

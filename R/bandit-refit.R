@@ -373,9 +373,12 @@ refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
   of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field",
                                       "forgetting"), names(one))]
-  own <- if (length(bandit$refits)) utils::tail(bandit$refits, 1)[[1]]["rewards"]
-  c(of(config), Filter(Negate(is.null), own),
-    if (length(config$outcomes[-1])) list(outcomes = lapply(config$outcomes[-1], of)))
+  last <- if (length(bandit$refits)) utils::tail(bandit$refits, 1)[[1]]
+  own <- function(fit) Filter(Negate(is.null), fit["rewards"])
+  others <- lapply(stats::setNames(nm = names(config$outcomes)[-1]), function(name) {
+    c(of(config$outcomes[[name]]), own(last$outcomes[[name]]))
+  })
+  c(of(config), own(last), if (length(others)) list(outcomes = others))
 }
 
 # ---- settings that refits leave unchanged ----------------------------------------------------------------
@@ -414,10 +417,11 @@ refit_plan <- function(outcome, config) {
 
 # Better parameters of an outcome than the current ones, or these; NULL where too few rewards are known.
 fitted_parameters <- function(bandit, current, outcome, since_refit) {
-  plan <- prepared_refits(bandit)$plans[[outcome]]
-  if (is.null(plan)) {
-    return(if (has_transfer(bandit$config)) fitted_transfer(bandit, current) else fitted_latent(bandit, current))
+  if (has_transfer(bandit$config)) return(fitted_transfer(bandit, current))
+  if (!of_form(outcome_config(current_config(bandit), outcome), "gaussian")) {
+    return(fitted_latent(bandit, current, outcome))
   }
+  plan <- prepared_refits(bandit)$plans[[outcome]]
   config <- outcome_config(bandit$config, outcome)
   # (Values that replace unknown rewards do not influence the outcome transform.)
   maps <- if (is.null(config$outputs)) list(list(map = NULL))
@@ -634,12 +638,15 @@ awaits_first_fit <- function(bandit) {
     is.na(last_refit(bandit))
 }
 
-# The outcomes whose transform must be fitted again to the observed values. `reported`: values may have changed, not
-# only been added.
+# The outcomes whose transform must be fitted again to the observed values, or whose response type they contradict.
+# `reported`: values may have changed, not only been added.
 rescales_due <- function(bandit, reported = FALSE) {
   if (!may_rescale(bandit$config)) return(integer())
   current <- current_config(bandit)
   Filter(function(k) {
+    chosen <- outcome_config(current, k)$rewards
+    if (may_be_yes_no(bandit$config, k) && is_yes_no(bandit, k) == is.null(chosen)) return(TRUE)
+    if (!is.null(chosen)) return(FALSE)
     outputs <- outcome_config(bandit$config, k)$outputs
     if (is.null(outputs) || is_fixed(outputs)) return(FALSE)
     map <- output_map(outcome_config(current, k))
@@ -688,15 +695,50 @@ rescale_if_due <- function(bandit, reported = FALSE) {
 due_rescale <- function(bandit, reported = FALSE) {
   due <- rescales_due(bandit, reported)
   if (length(due) == 0) return(NULL)
+  rescaled(bandit, due, function(k) if (may_be_yes_no(bandit$config, k) && is_yes_no(bandit, k)) yes_no_rewards())
+}
+
+# New output transforms of some outcomes, or other response types. `chosen`: a function of the outcome that returns its
+# response type, NULL for a number.
+rescaled <- function(bandit, due, chosen) {
+  now <- current_config(bandit)
   current <- refitted_parameters(bandit)
   fit <- current
   for (k in due) {
-    map <- fitted_transform(bandit, k)
-    if (k == 1) fit$output_map <- map else fit$outcomes[[names(bandit$config$outcomes)[k]]]$output_map <- map
+    first <- outcome_config(bandit$config, k)
+    rewards <- chosen(k)
+    changed <- is.null(rewards) != is.null(outcome_config(now, k)$rewards)
+    before <- if (k == 1) current[names(current) != "outcomes"] else current$outcomes[[k - 1]]
+    own <- if (changed) first[c("kernel", "noise_var", "mean")] else before
+    if (is.null(rewards)) own$output_map <- fitted_transform(bandit, k)
+    else own[c("noise_var", "rewards")] <- list(1, rewards)
+    if (k == 1) fit <- c(own, fit["outcomes"]) else fit$outcomes[[k - 1]] <- own
   }
   # Not a refit in the sense of refit_every().
   fit$rescaled <- TRUE
-  list(fit = fit, current = current)
+  list(fit = Filter(Negate(is.null), fit), current = current)
+}
+
+# ---- outcomes that are only yes or no ---------------------------------------------------------------
+
+# Are there enough values of an outcome for a fit, all of them single results that are 0 or 1?
+is_yes_no <- function(bandit, k) {
+  value <- known_rewards(bandit, k)
+  if (length(value) < bandit$config$refit$minimum || !all(value %in% 0:1)) return(FALSE)
+  known <- core(cpp_bandit_known(bandit$handle, k))
+  all(known$size == 1) && all(is.na(known$noise_var))
+}
+
+# Before values are recorded: outcomes whose likelihood does not have one of them become numbers. `values`: a column for
+# each outcome, NA for values not reported.
+leave_yes_no <- function(bandit, values, own) {
+  current <- current_config(bandit)
+  now <- Filter(function(k) {
+    known <- !is.na(values[, k])
+    other <- !values[, k] %in% 0:1 | !is.na(own$noise_var[, k]) | !own$size[, k] %in% c(NA, 1)
+    any(known & other)
+  }, which(are_yes_no(current)))
+  if (length(now)) apply_if_due(bandit, rescaled(bandit, now, function(k) NULL))
 }
 
 register_family("bandit_refit", refit_entry)

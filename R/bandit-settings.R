@@ -68,12 +68,14 @@ negligible_noise <- 1e-3
 is_noise_negligible <- function(config) {
   if (length(config$context_names) || !is.null(config$noise_field)) return(FALSE)
   each <- lapply(seq_len(outcome_count(config)), outcome_config, config = config)
+  each <- each[!are_yes_no(config)]
   all(vapply(each, expected_noise, 0) <= negligible_noise)
 }
 
 # Is the noise variance an estimate? A fit also treats structure of f that its models cannot represent as noise.
 is_noise_fitted <- function(config) {
-  !is.null(config$refit) && !isTRUE(config$refit$settings$fix_noise) && is.null(config$constraints)
+  !is.null(config$refit) && uses_noise_var(config) && !isTRUE(config$refit$settings$fix_noise) &&
+    is.null(config$constraints)
 }
 
 is_noise_doubtful <- function(config) {
@@ -313,7 +315,10 @@ core_role <- function(role, config) {
   # (If the model negates an outcome that is minimised, the upper limit becomes the lower one.)
   turned <- isTRUE(output_map(config)$scale < 0)
   if (turned) limits <- rev(limits)
-  in_model <- function(limit) if (is.finite(limit)) limit_seen(limit, config) else if (turned) -limit else limit
+  in_model <- function(limit) {
+    if (!is.finite(limit)) return(if (turned) -limit else limit)
+    if (has_response(config)) trait(config$rewards, "latent")(limit) else limit_seen(limit, config)
+  }
   seen <- vapply(limits, in_model, 0)
   list(objective = trait(role, "objective"), lower = seen[1], upper = seen[2])
 }
@@ -338,17 +343,18 @@ limit_seen <- function(limit, config) {
 
 core_outcomes <- function(config, common) {
   roles <- outcome_roles(config)
-  common$role <- core_role(roles[[1]], config)
+  common$role <- core_role(roles[[1]], outcome_config(config, 1))
   common$outcomes <- lapply(seq_along(roles)[-1], function(k) {
     one <- outcome_config(config, k)
     space <- common$space
     space$first <- NULL
     space$prior_mean <- rep_len(one$mean, length(space$prior_mean))
+    likelihood <- if (!is.null(one$rewards)) list(likelihood = core_likelihood(one))
     with_models(one, c(
       list(space = space, kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)),
            noise_var = one$noise_var),
       common[intersect(c("engine", "accuracy", "pending", "sparse"), names(common))],
-      list(outputs = output_map(one), role = core_role(roles[[k]], one))))
+      list(outputs = output_map(one), role = core_role(roles[[k]], one)), likelihood))
   })
   senses <- unname(vapply(roles, function(role) as.double(trait(role, "sense")), 0))
   common["failures"] <- list(if (!is.null(config$failures)) senses)

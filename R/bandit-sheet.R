@@ -7,7 +7,7 @@
 check_experiments <- function(data, domain, arg = "data", unknown = FALSE, contexts = NULL, outcomes = NULL,
                               reward = NULL, rewards = NULL) {
   if (are_several(outcomes)) {
-    return(check_experiments_of_several(data, domain, arg, unknown, contexts, names(outcomes)))
+    return(check_experiments_of_several(data, domain, arg, unknown, contexts, outcomes))
   }
   none <- list(x = user_inputs(domain, no_points(domain)), reward = numeric(), failed = logical())
   if (is.null(data)) return(none)
@@ -26,17 +26,20 @@ check_experiments <- function(data, domain, arg = "data", unknown = FALSE, conte
   if (length(kept) == 0) return(none)
   reward[failed] <- NA
   beside <- lapply(measurements_of_sheet(sheet, colnames(sheet$values), "", arg, rewards), `[`, kept)
-  check_responses_of_sheet(sheet, reward[kept], beside$size, rewards, sheet$rows[kept], arg)
+  check_responses_of_sheet(colnames(sheet$values), reward[kept], beside$size, rewards, sheet$rows[kept], arg)
   c(points_of_sheet(sheet, domain, contexts, kept, arg), list(reward = reward[kept], failed = failed[kept]), beside)
 }
 
 # The same with `values` (a matrix, one column per outcome) instead of `reward`. The logical matrices `under_way` and
 # `broken` have the same form. They are TRUE for values that are pending, and for values that failed while others of the
 # same experiment were observed.
-check_experiments_of_several <- function(data, domain, arg, unknown, contexts, names) {
+check_experiments_of_several <- function(data, domain, arg, unknown, contexts, outcomes) {
+  names <- names(outcomes)
+  rewards <- lapply(outcomes, `[[`, "rewards")
   none <- matrix(0, 0, length(names), dimnames = list(NULL, names))
   if (!is.null(data)) {
-    sheet <- read_sheet(data, domain, contexts, names, arg)
+    as_text <- Map(function(role, own) or_else(own, if (is_limited(role)) yes_no_rewards()), outcomes, rewards)
+    sheet <- read_sheet(data, domain, contexts, names, arg, as_text)
     status <- sheet$status
     values <- sheet$values
     nothing <- rowSums(!is.na(values)) == 0
@@ -59,11 +62,14 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, n
   rows <- function(x) x[kept, , drop = FALSE]
   beside <- lapply(c("noise_var", "size", "spread"), function(what) {
     found <- lapply(stats::setNames(nm = names), function(name) {
-      measurements_of_sheet(sheet, name, paste0(name, "_"), arg)[[what]][kept]
+      measurements_of_sheet(sheet, name, paste0(name, "_"), arg, rewards[[name]])[[what]][kept]
     })
     found <- Filter(Negate(is.null), found)
     if (length(found)) as.data.frame(found, optional = TRUE)
   })
+  for (name in names) {
+    check_responses_of_sheet(name, values[kept, name], beside[[2]][[name]], rewards[[name]], sheet$rows[kept], arg)
+  }
   c(points_of_sheet(sheet, domain, contexts, kept, arg),
     list(values = rows(values), under_way = rows(is.na(values) & !over & !failed & !broken), broken = rows(broken),
          failed = failed[kept]),
@@ -107,7 +113,7 @@ with_whole_shares <- function(domain, x, arg) {
 
 # Reads a table: `frame` (the columns of inputs and contexts), `values` (a matrix with a column per outcome), `nan`
 # (where these are NaN), `status` (NA if there is none), `ours` (the package's other columns), `further` (all others),
-# `rows` (their numbers in `data`), `withdrawn`, `is_history`.
+# `rows` (their numbers in `data`), `withdrawn`, `is_history`. `rewards`: a response type, or a list of them by outcome.
 read_sheet <- function(data, domain, contexts, names, arg, rewards = NULL) {
   inputs <- c(domain$names, contexts$names)
   given <- c(names_in_domain(domain), contexts$names)
@@ -123,7 +129,8 @@ read_sheet <- function(data, domain, contexts, names, arg, rewards = NULL) {
   }
   values <- matrix(NA_real_, nrow(data), length(names), dimnames = list(NULL, names))
   for (name in intersect(names, names(data))) {
-    values[, name] <- outcome_of_sheet(response_of_sheet(data[[name]], rewards), name, rows, arg)
+    own <- if (inherits(rewards, "bandit_rewards")) rewards else rewards[[name]]
+    values[, name] <- outcome_of_sheet(response_of_sheet(data[[name]], own), name, rows, arg)
   }
   ours <- own_columns(data, c(given, names))
   status <- status_of_sheet(ours)
@@ -248,12 +255,12 @@ response_of_sheet <- function(column, rewards) {
 }
 
 # Rewards that are impossible for their response type.
-check_responses_of_sheet <- function(sheet, reward, size, rewards, rows, arg) {
+check_responses_of_sheet <- function(name, reward, size, rewards, rows, arg) {
   if (is.null(rewards)) return(invisible())
   size <- replace(or_else(size, rep(1, length(reward))), is.na(size), 1)
   for (k in which(!is.na(reward))) {
     catch_error(trait(rewards, "outcome")(reward[k], size[k]), function(e) {
-      stop_cell(arg, reward[k], rows[k], colnames(sheet$values),
+      stop_cell(arg, reward[k], rows[k], name,
                 paste("results for", sub(" \\(.*", "", trait(rewards, "title"))), try = "without")
     })
   }

@@ -256,7 +256,8 @@ check_policy_for_goal <- function(policy) {
 with_outcomes <- function(config, outcomes) {
   outcomes <- complete_outcomes(outcomes, config)
   if (!is.null(outcomes)) {
-    for (name in c("kernel", "noise_var", "mean", "outputs", "refit")) config[name] <- list(outcomes[[1]][[name]])
+    of_model <- c("kernel", "noise_var", "mean", "outputs", "refit", "rewards")
+    for (name in of_model) config[name] <- list(outcomes[[1]][[name]])
     config <- config[!vapply(config, is.null, NA)]
     config$outcomes <- outcomes
     for (k in seq_along(outcomes)) {
@@ -264,6 +265,7 @@ with_outcomes <- function(config, outcomes) {
       check_refit(one$refit, one)
     }
   }
+  check_responses_of_outcomes(config)
   check_policy_for_outcomes(config)
   if (length(config$policy$reference)) reference_of(config$policy$reference, objectives(config))
   config
@@ -274,21 +276,49 @@ check_outcomes_again <- function(config) {
   outcomes <- config$outcomes
   if (!is.null(outcomes)) {
     whole <- is.list(outcomes) && all(vapply(outcomes, function(one) {
-      is.list(one) && setequal(setdiff(names(one), c("output_map", "models")),
+      is.list(one) && setequal(setdiff(names(one), c("output_map", "models", "rewards")),
                                c("role", "kernel", "noise_var", "mean", "outputs", "refit"))
     }, NA))
     if (!whole) damaged("its outcomes are none")
     check_outcome_list(lapply(outcomes, `[[`, "role"), config)
     if (!is.null(config$goal)) check_goal(config$goal, config)
     else if (!trait(outcomes[[1]]$role, "objective")) damaged("its first outcome is no objective")
-    if (length(outcomes) > 1 || !is.null(config$goal)) check_alone_with_outcomes(config[names(config) != "outputs"])
+    if (of_form(config, "several")) check_alone_with_outcomes(config[!names(config) %in% c("outputs", "rewards")])
+    if (!identical(config$rewards, outcomes[[1]]$rewards)) damaged("its first outcome has other rewards")
     for (k in seq_along(outcomes)) {
       one <- outcome_config(config, k)
       check_outputs(outcomes[[k]]$outputs, one[setdiff(names(one), c("outputs", "changes", "constraints"))])
       check_refit(outcomes[[k]]$refit, one)
     }
   }
+  check_responses_of_outcomes(config)
   check_policy_for_outcomes(config)
+}
+
+# Settings that outcomes with a likelihood do not support.
+check_responses_of_outcomes <- function(config) {
+  if (!of_form(config, "several")) return(invisible())
+  with_likelihood <- lengths(outcome_rewards(config)) > 0
+  if (!any(with_likelihood)) return(invisible())
+  roles <- outcome_roles(config)
+  for (rewards in outcome_rewards(config)[with_likelihood]) check_class(rewards, "bandit_rewards", "rewards")
+  width <- config$policy$width
+  if (!is.null(width) && (!trait(width, "any_rewards") || trait(width, "curved"))) {
+    stop_argument("width", sprintf("%s, for outcomes with `rewards`", trait(width, "title")),
+                  "width_constant() or width_function(), because other widths assume Gaussian noise")
+  }
+  of_objective <- names(Filter(function(role) trait(role, "objective"), roles[with_likelihood]))
+  if (length(objectives(config)) > 1 && length(of_objective)) {
+    stop_argument("outcomes", sprintf("several objectives, of which %s has `rewards`", dQuote(of_objective[1], FALSE)),
+                  "objectives that are measurements, or one objective")
+  }
+  if (!is.null(config$pending$lipschitz) && length(of_objective)) {
+    stop_argument("pending", "pending_penalize() with a Lipschitz constant, for an objective with `rewards`",
+                  "pending_penalize(), which estimates the latent function's")
+  }
+  if (config$engine == "lowrank" && any(vapply(outcome_rewards(config)[with_likelihood], is_variational, NA))) {
+    stop_argument("engine", "\"lowrank\", with approximation = \"variational\"", "\"auto\" or \"dense\"")
+  }
 }
 
 # Methods for a single reward are errors for several outcomes.

@@ -50,7 +50,7 @@ prior_mean_at <- function(config, arm) if (length(config$mean) == 1) config$mean
 # A model without noise, and different rewards at the same point.
 warn_of_noise <- function(bandit) {
   if (!isTRUE(bandit$config$noiseless) || "noisy" %in% bandit$.said) return(invisible())
-  for (k in seq_len(outcome_count(bandit$config))) {
+  for (k in which(lengths(outcome_rewards(bandit$config)) == 0)) {
     ids <- rewarded_ids(bandit, k)
     y <- values_of_queries(bandit, k)[ids]
     x <- known_inputs(bandit, ids)

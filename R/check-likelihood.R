@@ -19,12 +19,16 @@ weight_of_reward <- function(sampling, y, size, f, h = 1e-3) {
 # ---- rewards and predictions: see checked_data() --------------------------------------------
 
 # A list like that of bandit_checked(), with `left_out(by)` instead of the results from a covariance.
-likelihood_checked <- function(bandit, config, ...) {
-  known <- cpp_bandit_known(bandit$handle, 1L)
+likelihood_checked <- function(bandit, config, changes, k) {
+  known <- cpp_bandit_known(bandit$handle, k)
   lasting <- trait(rule_in_force(config), "lasting")
   if (is.finite(lasting)) known <- lapply(known, utils::tail, lasting)
-  check_enough(sum(is_reported(bandit, known$id, 1L)))
-  at <- in_scale_of_rewards(posterior_where_played(bandit, known$id), config, scale = "latent")
+  if (of_form(bandit$config, "several")) {
+    # (The fit of a likelihood has no values of failures.)
+    known <- lapply(known, `[`, is_reported(bandit, known$id, k))
+  }
+  check_enough(sum(is_reported(bandit, known$id, k)))
+  at <- in_scale_of_rewards(posterior_where_played(bandit, known$id, k), config, scale = "latent")
   sampling <- sampling_of(config)
   uniform <- uniforms_of(known$id)
   x <- known_inputs(bandit, known$id)
@@ -39,8 +43,9 @@ likelihood_checked <- function(bandit, config, ...) {
   }
   none <- rep(0, length(known$id))
   list(id = known$id, point = point, reward = known$value, rate = known$value / known$size, noise = none + 1,
-       prior = none, x = x, counts = is_reported(bandit, known$id, 1L), left_out = left_out,
-       said = said_of_sites(bandit, known, uniform), fitted = is_fitted(bandit),
+       prior = none, x = x, counts = is_reported(bandit, known$id, k), left_out = left_out,
+       said = if (of_form(bandit$config, "several")) no_residuals else said_of_sites(bandit, known, uniform),
+       fitted = is_fitted(bandit),
        user = function(mean, sd) on_response(data.frame(mean = mean, sd = sd), response))
 }
 

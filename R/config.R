@@ -23,12 +23,24 @@ refitted_config <- function(config, fit) {
   config$output_map <- fit$output_map
   config$models <- fit$models
   config$noise_field <- fit$noise_field
-  if (!is.null(fit$rewards)) config$rewards <- fit$rewards
+  if (!is.null(fit$rewards)) config <- with_response(config, fit$rewards)
   if (!is.null(fit$forgetting)) config$forgetting <- fit$forgetting
   for (name in names(fit$outcomes)) {
-    config$outcomes[[name]][names(fit$outcomes[[name]])] <- fit$outcomes[[name]]
+    one <- fit$outcomes[[name]]
+    if (!is.null(one$rewards)) config$outcomes[[name]] <- with_response(config$outcomes[[name]], one$rewards)
+    config$outcomes[[name]][names(one)] <- one
   }
   config
+}
+
+# The settings of an outcome whose response type a refit has chosen; see yes_no_rewards().
+with_response <- function(one, rewards) {
+  if (is.null(one$rewards)) {
+    one["outputs"] <- list(NULL)
+    if (!is.null(one$refit)) one$refit <- latent_refit(one$refit)
+  }
+  one$rewards <- rewards
+  one
 }
 
 # The configuration under each of its models, with their weights; the configuration itself if there is only one model.
@@ -122,14 +134,44 @@ columns_for_outcomes <- function(config, what) {
 # The columns of the log with their values.
 value_columns <- function(config) c("reward", sprintf("y%d", seq_len(outcome_count(config))[-1]))
 
-# The settings of a bandit with this outcome alone; `config` may be the one in force.
+# The settings of a bandit with this outcome alone; `config` may be the one in force. (With a likelihood they have the
+# form of a single response.)
 outcome_config <- function(config, k) {
-  if (k == 1) return(config)
-  one <- config$outcomes[[k]]
-  config[c("kernel", "noise_var", "mean")] <- one[c("kernel", "noise_var", "mean")]
-  for (name in c("outputs", "output_map", "refit")) config[name] <- list(one[[name]])
-  config$models <- one$models
+  if (k > 1) {
+    one <- config$outcomes[[k]]
+    config[c("kernel", "noise_var", "mean")] <- one[c("kernel", "noise_var", "mean")]
+    for (name in c("outputs", "output_map", "refit", "rewards")) config[name] <- list(one[[name]])
+    config$models <- one$models
+  }
+  if (!is.null(config$rewards) && of_form(config, "several")) config[c("outcomes", "goal")] <- NULL
   config
+}
+
+# In a search, may a limited outcome get the likelihood of yes and no, if its values suggest it? (A probability has no
+# limit of 0 or 1.)
+may_be_yes_no <- function(config, k) {
+  role <- if (isTRUE(config$fresh) && of_form(config, "several")) config$outcomes[[k]]$role
+  if (is.null(role) || is.null(config$refit) || !all(lengths(role[c("rewards", "noise_var", "transform")]) == 0)) {
+    return(FALSE)
+  }
+  limits <- c(trait(role, "lower"), trait(role, "upper"))
+  limits <- limits[is.finite(limits)]
+  width <- config$policy$width
+  length(limits) > 0 && all(limits > 0 & limits < 1) && (is.null(width) || trait(width, "any_rewards"))
+}
+
+yes_no_rewards <- function() as_part("binary", "bandit_rewards")
+
+# Outcomes with such a likelihood that the user has not declared.
+are_yes_no <- function(config) {
+  vapply(seq_len(outcome_count(config)), function(k) {
+    !is.null(outcome_config(config, k)$rewards) && may_be_yes_no(config, k)
+  }, NA)
+}
+
+# The response types of the outcomes, NULL for numbers.
+outcome_rewards <- function(config) {
+  lapply(seq_len(outcome_count(config)), function(k) outcome_config(config, k)$rewards)
 }
 
 # Is the bandit's noise_var a setting of its model?

@@ -124,11 +124,9 @@ names_in_goal <- function(expression) {
 
 outcome_of_goal <- function(given, name) {
   if (is.null(given)) return(as_part("tracked", "bandit_outcome"))
-  if (inherits(given, "bandit_rewards")) {
-    stop_argument(sprintf("outcomes$%s", name), sprintf("rewards that are %s", trait(given, "title")),
-                  "NULL, or tracked(), at_most() and the like", try = "the numbers 0 and 1, or the share of successes")
-  }
-  role <- as_part(given, "bandit_outcome", sprintf("outcomes$%s", name), hint = "NULL, tracked(), at_most(), ...")
+  if (inherits(given, "bandit_rewards")) return(tracked(rewards = given))
+  role <- as_part(given, "bandit_outcome", sprintf("outcomes$%s", name),
+                  hint = "NULL, rewards_binary(), tracked(), ...")
   if (!trait(role, "objective")) return(role)
   stop_argument(sprintf("outcomes$%s", name), "an objective", "NULL or a limit, because `goal` is what is optimised")
 }
@@ -318,15 +316,19 @@ goal_moments <- function(config, scaled, inputs) {
   count <- nrow(scaled$mean)
   normal <- fixed_normals(ncol(scaled$mean), goal_draws)
   drawn <- lapply(seq_len(ncol(normal)), function(k) {
-    values <- scaled$mean[, k] + outer(scaled$sd[, k], normal[, k])
-    map <- output_map(outcome_config(config, k))
-    if (is.null(map)) values else cpp_map_outputs(map, values, TRUE)
+    expected_outcomes(outcome_config(config, k), scaled$mean[, k] + outer(scaled$sd[, k], normal[, k]))
   })
   values <- vapply(drawn, as.double, numeric(count * goal_draws))
   at <- rep(seq_len(count), goal_draws)
   goal <- matrix(goal_values(config, matrix(values, length(at)), inputs[at, , drop = FALSE]), count)
   mean <- rowMeans(goal)
   data.frame(mean = mean, sd = sqrt(rowMeans((goal - mean)^2)))
+}
+
+# The outcome in its own units for values of its model. `config`: outcome_config().
+expected_outcomes <- function(config, f) {
+  map <- output_map(config)
+  if (has_response(config)) as_rewards(f, config) else if (is.null(map)) f else cpp_map_outputs(map, f, TRUE)
 }
 
 # A Latin hypercube sample of standard normal numbers, always the same: a column for each outcome.

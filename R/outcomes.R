@@ -114,37 +114,40 @@ NULL
 
 #' @rdname outcomes
 #' @export
-to_maximize <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+to_maximize <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL, rewards = NULL) {
   new_part("bandit_outcome", "maximize")
 }
 
 #' @rdname outcomes
 #' @export
-to_minimize <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+to_minimize <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL, rewards = NULL) {
   new_part("bandit_outcome", "minimize")
 }
 
 #' @rdname outcomes
 #' @export
-at_most <- function(limit, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+at_most <- function(limit, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL,
+                    rewards = NULL) {
   new_part("bandit_outcome", "at_most")
 }
 
 #' @rdname outcomes
 #' @export
-at_least <- function(limit, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+at_least <- function(limit, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL,
+                     rewards = NULL) {
   new_part("bandit_outcome", "at_least")
 }
 
 #' @rdname outcomes
 #' @export
-in_range <- function(lower, upper, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+in_range <- function(lower, upper, kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL,
+                     rewards = NULL) {
   new_part("bandit_outcome", "in_range")
 }
 
 #' @rdname outcomes
 #' @export
-tracked <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL) {
+tracked <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NULL, refit = NULL, rewards = NULL) {
   new_part("bandit_outcome", "tracked")
 }
 
@@ -153,28 +156,71 @@ outcome_model <- alist(
   noise_var = if (!is.null(noise_var)) check_positive(noise_var, "noise_var"),
   mean = if (!is.null(mean)) check_numbers(mean, "mean", lower = -largest_number, upper = largest_number),
   transform = if (!is.null(transform)) check_choice(transform, c("auto", "none", "power"), "transform"),
-  refit = if (!is.null(refit)) check_class(refit, "bandit_refit", "refit", hint = "refit_every()")
+  refit = if (!is.null(refit)) check_class(refit, "bandit_refit", "refit", hint = "refit_every()"),
+  rewards = check_outcome_rewards(rewards, noise_var, transform)
 )
+
+# The response type of an outcome; NULL for numbers with Gaussian noise.
+check_outcome_rewards <- function(rewards, noise_var, transform) {
+  if (is.null(rewards)) return(NULL)
+  rewards <- as_part(rewards, "bandit_rewards", "rewards", hint = "rewards_binary(), rewards_counts()")
+  if (!trait(rewards, "adds")) {
+    stop_argument("rewards", sprintf("rewards that are %s", trait(rewards, "title")),
+                  "rewards_binary(), rewards_counts() or NULL for an outcome")
+  }
+  if (rewards$direction != "maximize") {
+    stop_argument("rewards", "one with its own `direction`", "one without it",
+                  try = "`to_minimize()`, which is the direction of an outcome")
+  }
+  for (arg in c("noise_var", "transform")) {
+    check_absent(get(arg), arg, sprintf("results that are %s have no such setting", trait(rewards, "title")))
+  }
+  rewards
+}
+
+# A limit is about the expected outcome, so it must be possible as such.
+check_possible_limit <- function(limit, arg, rewards) {
+  if (!is.null(rewards) && !is.finite(trait(rewards, "latent")(limit))) {
+    stop_argument(arg, describe(limit), paste("for this outcome", trait(rewards, "expected")),
+                  try = if (rewards$kind == "binary") "`at_least(0.5, rewards = rewards_binary())`")
+  }
+}
 
 check_limit <- function(x, arg) check_number(x, arg, lower = -largest_number, upper = largest_number)
 
 # `sense`: 1 if large values are good, -1 if small values are good, 0 otherwise.
 outcome_entries <- list(
-  maximize = list(settings = outcome_model, traits = list(objective = TRUE, sense = 1, title = "maximised")),
-  minimize = list(settings = outcome_model, traits = list(objective = TRUE, sense = -1, title = "minimised")),
-  at_most = list(settings = c(alist(limit = check_limit(limit, "limit")), outcome_model),
+  maximize = list(settings = outcome_model, later = "rewards",
+                  traits = list(objective = TRUE, sense = 1, title = function(x) with_kind(x, "maximised"))),
+  minimize = list(settings = outcome_model, later = "rewards",
+                  traits = list(objective = TRUE, sense = -1, title = function(x) with_kind(x, "minimised"))),
+  at_most = list(settings = c(alist(limit = check_limit(limit, "limit")), outcome_model), later = "rewards",
+                 together = quote(check_possible_limit(limit, "limit", rewards)),
                  traits = list(sense = -1, upper = function(x) x$limit,
-                               title = function(x) sprintf("at most %.6g", x$limit))),
-  at_least = list(settings = c(alist(limit = check_limit(limit, "limit")), outcome_model),
+                               title = function(x) with_kind(x, sprintf("at most %.6g", x$limit)))),
+  at_least = list(settings = c(alist(limit = check_limit(limit, "limit")), outcome_model), later = "rewards",
+                  together = quote(check_possible_limit(limit, "limit", rewards)),
                   traits = list(sense = 1, lower = function(x) x$limit,
-                                title = function(x) sprintf("at least %.6g", x$limit))),
+                                title = function(x) with_kind(x, sprintf("at least %.6g", x$limit)))),
   in_range = list(settings = c(alist(lower = check_limit(lower, "lower"),
                                      upper = check_number(upper, "upper", lower = lower, upper = largest_number)),
                                outcome_model),
+                  later = "rewards",
+                  together = quote({
+                    check_possible_limit(lower, "lower", rewards)
+                    check_possible_limit(upper, "upper", rewards)
+                  }),
                   traits = list(lower = function(x) x$lower, upper = function(x) x$upper,
-                                title = function(x) sprintf("between %.6g and %.6g", x$lower, x$upper))),
-  tracked = list(settings = outcome_model, traits = list(title = "tracked"))
+                                title = function(x) with_kind(x, sprintf("between %.6g and %.6g", x$lower, x$upper)))),
+  tracked = list(settings = outcome_model, later = "rewards",
+                 traits = list(title = function(x) with_kind(x, "tracked")))
 )
+
+# An outcome's goal in words, with its response type.
+with_kind <- function(outcome, words) {
+  if (is.null(outcome$rewards)) words
+  else sprintf("%s (%s)", words, sub(" \\(.*", "", trait(outcome$rewards, "title")))
+}
 
 outcome_traits <- list(objective = FALSE, sense = 0, lower = -Inf, upper = Inf)
 
@@ -324,7 +370,8 @@ check_alone_with_outcomes <- function(config) {
   for (rule in c("changes", "constraints", "rewards")) {
     if (!is.null(config[[rule]])) {
       stop_argument("outcomes", sprintf("several, together with `%s`", rule),
-                    sprintf("one outcome if `%s` is given", rule))
+                    sprintf("one outcome if `%s` is given", rule),
+                    try = if (rule == "rewards") "`rewards` of an outcome, such as `at_least(0.5, rewards = )`")
     }
   }
   if (!is.null(config$goal) && !is.null(config$pending$lipschitz)) {
@@ -342,15 +389,44 @@ check_alone_with_outcomes <- function(config) {
 
 # Settings that an outcome does not specify are taken from the bandit.
 complete_outcome <- function(outcome, config) {
+  if (!is.null(outcome$rewards)) return(complete_response(outcome, config))
   outputs <- outcome_outputs(outcome, config)
   mean <- if (is.null(outcome$mean)) config$mean else check_prior_mean(outcome$mean, config$domain)
   # (Without scaling, a prior mean is in the outcome's units.)
   if (!is.null(outputs) && is_fixed(outputs)) mean <- -mean
+  out <- list(role = outcome,
+              kernel = if (is.null(outcome$kernel)) config$kernel else in_order_of_arms(outcome$kernel, config$domain),
+              noise_var = or_else(outcome$noise_var, config$noise_var),
+              mean = mean, outputs = outputs,
+              refit = if (is.null(config$refit)) NULL else or_else(outcome$refit, config$refit))
+  c(out, if (!is.null(config$rewards)) list(rewards = config$rewards))
+}
+
+# The same for an outcome with a likelihood. Its kernel and mean are those of the latent function.
+complete_response <- function(outcome, config) {
+  rewards <- outcome$rewards
+  if (trait(outcome, "objective") && trait(outcome, "sense") < 0) rewards$direction <- "minimize"
   list(role = outcome,
        kernel = if (is.null(outcome$kernel)) config$kernel else in_order_of_arms(outcome$kernel, config$domain),
-       noise_var = or_else(outcome$noise_var, config$noise_var),
-       mean = mean, outputs = outputs,
-       refit = if (is.null(config$refit)) NULL else or_else(outcome$refit, config$refit))
+       noise_var = 1, mean = if (is.null(outcome$mean)) 0 else check_prior_mean(outcome$mean, config$domain),
+       outputs = NULL,
+       refit = if (!is.null(config$refit)) latent_refit(or_else(outcome$refit, config$refit)), rewards = rewards)
+}
+
+# The refits of a latent function: by one model, whose noise follows from the likelihood.
+latent_refit <- function(refit) {
+  if (identical(refit$noise, "varying")) {
+    stop_argument("refit", "refit_every(noise = \"varying\") for an outcome with `rewards`", "one with constant noise")
+  }
+  refit[c("average", "smoothness", "smoothness_prior")] <- list(1, NULL, NULL)
+  for (name in names(refit$settings)) refit$settings[[name]] <- without_noise_setting(refit$settings[[name]])
+  refit$settings <- Filter(length, refit$settings[names(refit$settings) != "fix_noise"])
+  refit
+}
+
+# Settings by the names of parameters, without that of the noise.
+without_noise_setting <- function(setting) {
+  if (is.null(names(setting))) setting else setting[names(setting) != "noise_var"]
 }
 
 outcome_outputs <- function(outcome, config) {

@@ -120,7 +120,7 @@ check_returned <- function(value, config) {
 # NULL if the names differ.
 named_values <- function(value, names) {
   if (is.data.frame(value) && is.list(value) && nrow(value) == 1 || is.list(value) && !is.object(value)) {
-    whole <- all(vapply(value, function(one) (is_number(one) || is.logical(one) && is.na(one)) && length(one) == 1, NA))
+    whole <- all(vapply(value, function(one) (is_number(one) || is.logical(one)) && length(one) == 1, NA))
     if (!whole) return(NULL)
     value <- unlist(lapply(value, as.double))
   }

@@ -983,8 +983,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_fit_latent
-Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem, int iterations);
-RcppExport SEXP _gpbandits_cpp_fit_latent(SEXP handleSEXP, SEXP kernelSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
+Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem, int iterations, int outcome);
+RcppExport SEXP _gpbandits_cpp_fit_latent(SEXP handleSEXP, SEXP kernelSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP outcomeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
@@ -992,7 +992,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit_latent(handle, kernel, fit_mean, problem, iterations));
+    Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_latent(handle, kernel, fit_mean, problem, iterations, outcome));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1629,7 +1630,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
     {"_gpbandits_cpp_fit_ranges", (DL_FUNC) &_gpbandits_cpp_fit_ranges, 5},
     {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 7},
-    {"_gpbandits_cpp_fit_latent", (DL_FUNC) &_gpbandits_cpp_fit_latent, 5},
+    {"_gpbandits_cpp_fit_latent", (DL_FUNC) &_gpbandits_cpp_fit_latent, 6},
     {"_gpbandits_cpp_fit_varying", (DL_FUNC) &_gpbandits_cpp_fit_varying, 7},
     {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 9},
     {"_gpbandits_cpp_bandit_fit", (DL_FUNC) &_gpbandits_cpp_bandit_fit, 3},

@@ -97,10 +97,10 @@ ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* ha
   }
   if (settings.has("goal")) {
     const auto goal = settings.part("goal");
-    std::vector<OutcomeTransform> outputs;
-    for (const OutcomeModelState& one : out.outcomes) outputs.push_back(one.outputs);
+    std::vector<GoalOutcome> outcomes;
+    for (const OutcomeModelState& one : out.outcomes) outcomes.push_back({one.outputs, one.likelihood});
     const Formula formula(goal->numbers("op"), goal->numbers("value"), goal->count("variables"));
-    out.policy = make_goal_policy(*policy, {formula, std::move(outputs)});
+    out.policy = make_goal_policy(*policy, {formula, std::move(outcomes)});
     return out;
   }
   const bool trades = std::count_if(roles.begin(), roles.end(), [](const Role& r) { return r.objective; }) > 1;

@@ -360,15 +360,16 @@ void thin_out(gpb::Observations::Pool& pool) {
   pool.data.resize(kMostLatentPoints);
 }
 
-// The observed rewards of a bandit whose likelihood is not Gaussian.
-gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
-  gpb::Observations::Pool pool = bandit.known().pool();
+// The observed values of an outcome (0-based) whose likelihood is not Gaussian.
+gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit, int outcome) {
+  gpb::Observations::Pool pool = bandit.outcome_models().at(static_cast<std::size_t>(outcome)).known().pool();
+  const gpb::Space& space = *bandit.model_state(outcome).space;
   thin_out(pool);
   gpb::LatentMeasurements out;
   std::map<std::vector<double>, Eigen::Index> where;
   std::vector<gpb::VectorXd> points;
   const auto number = [&](const gpb::Point& point) {
-    const gpb::VectorXd x = bandit.space().inputs(point);
+    const gpb::VectorXd x = space.inputs(point);
     const auto found = where.emplace(std::vector<double>(x.data(), x.data() + x.size()),
                                      static_cast<Eigen::Index>(points.size()));
     if (found.second) points.push_back(x);
@@ -377,7 +378,7 @@ gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
   out.mean.resize(static_cast<Eigen::Index>(pool.functionals.size()));
   for (const gpb::Functional& one : pool.functionals) {
     out.mean[static_cast<Eigen::Index>(out.point.size())] =
-        bandit.space().prior_mean(one.point) - (one.compares ? bandit.space().prior_mean(one.other) : 0.0);
+        space.prior_mean(one.point) - (one.compares ? space.prior_mean(one.other) : 0.0);
     out.point.push_back(number(one.point));
     out.other.push_back(one.compares ? number(one.other) : -1);
   }
@@ -392,19 +393,20 @@ gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
 
 }  // namespace
 
-gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean) {
+gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean, int outcome) {
   BanditHandle bandit(handle);
-  if (!bandit->known().likelihood()) gpb::throw_invalid("the rewards have Gaussian noise");
-  return gpb::LatentEvidence(*gpb::kernel_from_list(kernel), latent_measurements(*bandit),
-                             bandit->known().likelihood(), fit_mean);
+  const gpb::LikelihoodPtr likelihood = bandit->model_state(outcome).likelihood;
+  if (!likelihood) gpb::throw_invalid("the rewards have Gaussian noise");
+  return gpb::LatentEvidence(*gpb::kernel_from_list(kernel), latent_measurements(*bandit, outcome), likelihood,
+                             fit_mean);
 }
 
 // The maximum of Laplace's log marginal likelihood: parameters of the kernel, the prior mean if it is fitted, the
-// parameters of the likelihood, and a zero.
+// parameters of the likelihood, and a zero. `outcome`: 0-based.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem,
-                          int iterations) {
-  gpb::LatentEvidence evidence = latent_evidence(handle, kernel, fit_mean);
+                          int iterations, int outcome) {
+  gpb::LatentEvidence evidence = latent_evidence(handle, kernel, fit_mean, outcome);
   const gpb::FitProblem asked = problem_from_list(problem);
   gpb::Fit fit(evidence, asked, reporting_minimizers(iterations, asked.starts, problem), iterations);
   fit.explore();

@@ -8,7 +8,7 @@
 #include "fitting/varying_noise.h"
 
 // Of rewards that are no Gaussian readings; `kernel` as resolve_kernel() in R makes it.
-gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean);
+gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean, int outcome = 0);
 
 // Of noise that varies. `variance`: the number (from 1) of the kernel's variance among its parameters.
 gpb::VaryingEvidence varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,

@@ -125,6 +125,9 @@ void Bandit::follow(const Delta& change) {
       if (outcome == 0) note(id);
       return outcome_model(outcome).asked(id, state_.query(id).point);
     case Delta::Kind::learned: {
+      // (Under a likelihood no value can replace the result of a failure.)
+      const bool replaced = state_.query(id).cell(outcome).avoided;
+      if (replaced && model_state(outcome).likelihood) return outcome_model(outcome).dropped(id);
       const Index other = change.reported.other;
       return outcome_model(outcome).learned(id, state_.query(id).point, change.value, change.reported,
                                        other > 0 ? &state_.query(other).point : nullptr, ranked_with(id));

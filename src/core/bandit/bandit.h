@@ -146,6 +146,9 @@ class Bandit final : private PointFacts {
   const Observations& known() const { return first().known(); }
   const Posterior& variance() const { return first().variance(); }
   const OutcomeModelState& first_model_state() const { return model_state(0); }
+  const OutcomeModelState& model_state(Index outcome) const {
+    return model_state_.outcomes[static_cast<std::size_t>(outcome)];
+  }
   // At points given by the kernel's inputs.
   PointsMoments outcomes_at(const Points& X) const;
   // 1/2 log det(I + K/lambda) of the pending queries given the observed rewards, in nats.
@@ -170,9 +173,6 @@ class Bandit final : private PointFacts {
 
   const OutcomeModel& first() const { return outcome_models_[0]; }
   OutcomeModel& outcome_model(Index outcome) { return outcome_models_[static_cast<std::size_t>(outcome)]; }
-  const OutcomeModelState& model_state(Index outcome) const {
-    return model_state_.outcomes[static_cast<std::size_t>(outcome)];
-  }
   bool has_several() const { return outcome_models_.size() > 1; }
   Round round(const Context& context) const;
   Round round_of_known(const Context& context) const;

@@ -43,6 +43,8 @@ std::unique_ptr<const Likelihood> Likelihood::with(const VectorXd&) const {
   throw_logic("this likelihood has no fitted parameters");
 }
 
+double Likelihood::expected(double, double&) const { throw_logic("this likelihood has no expected reward"); }
+
 MatrixXd Likelihood::parameter_slopes(double, const Data&) const { return MatrixXd(3, 0); }
 
 void Likelihood::majorise(double, const Data&, bool, double&, double&) const {
@@ -77,6 +79,10 @@ class Logit : public Binary {
             data[0] * q - data[1] * p, -n * p * q, -n * p * q * (q - p)};
   }
   double expected_weight(double f) const override { return logistic(f) * logistic(-f); }
+  double expected(double f, double& slope) const override {
+    slope = logistic(f) * logistic(-f);
+    return logistic(f);
+  }
   double least_curvature(double f, double lower, double upper, const Data& data) const override {
     return least_ratio(*this, f, lower, upper, data);
   }
@@ -100,6 +106,10 @@ class Probit final : public Binary {
   }
   double expected_weight(double f) const override {
     return normal_hazard(f) * normal_hazard(-f);
+  }
+  double expected(double f, double& slope) const override {
+    slope = normal_density(f);
+    return normal_cdf(f);
   }
   double weight_growth(double f) const override { return 2.0 + std::abs(f); }
   // -l'' differs between a success and a failure: the minimum is computed for each.
@@ -137,6 +147,7 @@ class Poisson final : public Likelihood {
     return {data[0] * f - rate + data[2], data[0] - rate, -rate, -rate};
   }
   double expected_weight(double f) const override { return std::exp(f); }
+  double expected(double f, double& slope) const override { return slope = std::exp(f); }
   double least_curvature(double f, double lower, double upper, const Data& data) const override {
     return least_ratio(*this, f, lower, upper, data);
   }
@@ -326,6 +337,11 @@ class Reflected final : public Likelihood {
     return out;
   }
   double expected_weight(double f) const override { return base_->expected_weight(-f); }
+  double expected(double f, double& slope) const override {
+    const double out = base_->expected(-f, slope);
+    slope = -slope;
+    return out;
+  }
   double least_curvature(double f, double lower, double upper, const Data& data) const override {
     return base_->least_curvature(-f, -upper, -lower, data);
   }

@@ -32,6 +32,8 @@ class Likelihood {
   virtual Slope at(double f, const Data& data) const = 0;
   // Minus the expected second derivative for one reward of size 1.
   virtual double expected_weight(double f) const = 0;
+  // The expected reward of size 1, and its slope by f. (Not of comparisons and rankings.)
+  virtual double expected(double f, double& slope) const;
   // A bound of |d log W / df| and |d log E W / df| at f. Here W is -l'' and E W its expectation: the bound limits the
   // factor by which they change between two values of f.
   virtual double weight_growth(double) const { return 2.0; }

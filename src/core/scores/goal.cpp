@@ -43,16 +43,18 @@ class GoalDraws {
   // With the slopes of each draw (a column each) by the means, the sds and the inputs.
   void values(const double* mean, const double* sd, const VectorXd& x, VectorXd& out, MatrixXd& slopes) const {
     const Index outcomes = normal_.rows();
-    VectorXd variable = variables(x.data(), x.size()), slope;
+    VectorXd variable = variables(x.data(), x.size()), slope, rise(outcomes);
     out.resize(count());
     slopes.setZero(2 * outcomes + x.size(), count());
     for (Index j = 0; j < count(); ++j) {
-      set_outcomes(mean, sd, j, variable);
+      for (Index k = 0; k < outcomes; ++k) {
+        variable[k] = goal_.outcomes[static_cast<std::size_t>(k)].value(mean[k] + sd[k] * normal_(k, j), rise[k]);
+      }
       const double value = goal_.formula(variable.data(), slope);
       out[j] = finite(value);
       if (!std::isfinite(value) || !slope.allFinite()) continue;
       for (Index k = 0; k < outcomes; ++k) {
-        const double by_value = slope[k] / goal_.outputs[static_cast<std::size_t>(k)].slope(variable[k]);
+        const double by_value = slope[k] * rise[k];
         slopes(k, j) = by_value;
         slopes(outcomes + k, j) = by_value * normal_(k, j);
       }
@@ -75,7 +77,7 @@ class GoalDraws {
   }
   void set_outcomes(const double* mean, const double* sd, Index j, VectorXd& variable) const {
     for (Index k = 0; k < normal_.rows(); ++k) {
-      variable[k] = goal_.outputs[static_cast<std::size_t>(k)].reward(mean[k] + sd[k] * normal_(k, j));
+      variable[k] = goal_.outcomes[static_cast<std::size_t>(k)].value(mean[k] + sd[k] * normal_(k, j));
     }
   }
 
