@@ -134,9 +134,12 @@ evaluated_outcomes <- function(bandit) {
 }
 
 # The limited outcomes of which only two values were observed, and never both at one point. (Those that were declared as
-# successes are random.)
+# successes are random, and so are those with a limit of their probability.)
 yes_or_no_limits <- function(config, points) {
-  limited <- names(Filter(function(role) is_limited(role) && is.null(role$rewards), outcome_roles(config)))
+  of_probability <- function(role) !all(c(trait(role, "lower"), trait(role, "upper")) %in% c(-Inf, 0.5, Inf))
+  random <- vapply(outcome_roles(config), function(role) !is.null(role$rewards), NA) |
+    are_yes_no(config) & vapply(outcome_roles(config), of_probability, NA)
+  limited <- names(Filter(is_limited, outcome_roles(config)[!random]))
   group <- match_frames(points$frame, points$frame)
   Filter(function(name) {
     value <- points$values[, name]

@@ -8,11 +8,12 @@
 fitted_latent <- function(bandit, current, outcome) {
   first <- outcome_config(bandit$config, outcome)
   config <- outcome_config(current_config(bandit), outcome)
+  if (is.null(first$rewards)) first <- with_response(first, config$rewards)
   known <- cpp_bandit_known(make_whole(bandit)$handle, outcome)
   sums <- known$id <= forgotten_of(bandit)$sums
   if (length(known$id) + sum(known$size[sums] - 1) < config$refit$minimum) return(NULL)
   fits_mean <- config$refit$mean == "fit"
-  ids <- rewarded_ids(bandit, outcome)
+  ids <- of_form(bandit$config, "rewarded_ids")(bandit, outcome)
   catch_error({
     asked <- do.call(latent_question, c(list(config, first, known_inputs(bandit, ids), current, fits_mean),
                                         config$refit$settings), quote = TRUE)

@@ -709,6 +709,7 @@ rescaled <- function(bandit, due, chosen) {
     rewards <- chosen(k)
     changed <- is.null(rewards) != is.null(outcome_config(now, k)$rewards)
     before <- if (k == 1) current[names(current) != "outcomes"] else current$outcomes[[k - 1]]
+    if (changed && !is.null(rewards)) first <- with_response(first, rewards)
     own <- if (changed) first[c("kernel", "noise_var", "mean")] else before
     if (is.null(rewards)) own$output_map <- fitted_transform(bandit, k)
     else own[c("noise_var", "rewards")] <- list(1, rewards)
@@ -725,7 +726,7 @@ rescaled <- function(bandit, due, chosen) {
 is_yes_no <- function(bandit, k) {
   value <- known_rewards(bandit, k)
   if (length(value) < bandit$config$refit$minimum || !all(value %in% 0:1)) return(FALSE)
-  known <- core(cpp_bandit_known(bandit$handle, k))
+  known <- cpp_bandit_known(bandit$handle, k)
   all(known$size == 1) && all(is.na(known$noise_var))
 }
 

@@ -25,8 +25,8 @@
 #'   numbers can be computed with. Inputs with a condition (`when`) cannot be used.
 #' * Without `outcomes`, every other name is an outcome. With `outcomes = list(buys = NULL, tox = at_most(2))` its names
 #'   are the outcomes, and further names are taken from the calling environment at once.
-#' * An element of `outcomes` is `NULL` (a number), [tracked()] with settings of its model, or a limit. `limits`
-#'   adds limits.
+#' * An element of `outcomes` is `NULL` (a number), [rewards_binary()], [rewards_counts()], [tracked()] with settings of
+#'   its model, or a limit. `limits` adds limits.
 #' * `direction` refers to the goal.
 #' @section Results:
 #' Results are reported by the outcomes' names, as on the page [outcomes]. The goal is in its own units everywhere:
@@ -34,7 +34,8 @@
 #' `predict()`; the first element of `value` and `sd` of [maximize_bandit()]. Plots, `print()` and the page show it, and
 #' `$expected_improvement()` is about it.
 #' @section Method:
-#' Let \eqn{g(y, x)} be the goal, and \eqn{y} the expected outcomes at \eqn{x}. The policy maximises the logarithm of
+#' Let \eqn{g(y, x)} be the goal, and \eqn{y} the expected outcomes at \eqn{x} (of yes or no: the probability). The
+#' policy maximises the logarithm of
 #' \deqn{E\,(g(y, x) - g^+)_+,}{E max(g(y, x) - g+, 0),}
 #' with \eqn{g^+}{g+} the largest expected goal at the evaluated points (Astudillo and Frazier 2019). The expectation is
 #' the mean over 64 draws of all outcomes by a Latin hypercube sample of normals. The same draws at all points make it a
@@ -45,8 +46,7 @@
 #' On three problems of Astudillo and Frazier the goal found better points than a model of its value in all paired
 #' searches; regrets were smaller by factors of thousands (`bench/results/goals.md` in the sources).
 #' @section Errors: Only [policy_ei()] (with `incumbent = "mean"`) and [policy_uniform()] support a goal. An outcome in
-#'   a goal cannot be an objective or have one of the [rewards]. For yes or no, report 0 and 1, or the proportion of
-#'   successes with `size`.
+#'   a goal cannot be an objective.
 #' @section Guarantee: None.
 #' @references Astudillo and Frazier (2019), Bayesian optimization of composite functions, ICML
 #'   <https://arxiv.org/abs/1906.01537>; Ament, Daulton, Eriksson, Balandat and Bakshy (2023)
@@ -60,10 +60,11 @@
 #' @concept profit
 #' @examples
 #' set.seed(1)
-#' b <- auto_bandit(list(price = c(5, 20)), goal = ~ price * buys)
+#' b <- auto_bandit(list(price = c(5, 20)), goal = ~ price * buys,
+#'                  outcomes = list(buys = rewards_binary()))
 #' for (k in 1:8) {
 #'   q <- b$suggest()
-#'   b$observe(q$id, c(buys = plogis(3 - 0.3 * q$price) + rnorm(1, sd = 0.01)))
+#'   b$observe(q$id, c(buys = rbinom(1, 50, plogis(3 - 0.3 * q$price))), size = 50)
 #' }
 #' b$best()
 #' head(b$history()[c("price", "buys", "goal")])

@@ -35,8 +35,27 @@
 #' @param refit [refit_every()]; its `rounds` has no effect, because all outcomes are refitted together. `NULL`, the
 #'   default: that of the bandit. In a search, an outcome with its own `kernel` has the refits of [gp_model()] with this
 #'   kernel.
+#' @param rewards response type of the outcome, [rewards_binary()] or [rewards_counts()]. `NULL`, the default: a number
+#'   with Gaussian noise, see the section *Yes or no, and counts*.
 #' @param limit,lower,upper finite numbers in units of the outcome.
 #' @return An object of class `bandit_outcome`.
+#' @section Yes or no, and counts:
+#' `ok = at_least(0.8, rewards = rewards_binary())` models an outcome by its likelihood ([rewards]).
+#'
+#' * The limit is about the expected outcome. Here the probability of success must be at least 0.8, and `feasible` is
+#'   the posterior probability that it is.
+#' * `kernel` and `mean` (`NULL`: 0) are those of the latent function. Refits use one model, without `average`.
+#' * Report 0 or 1, `TRUE` or `FALSE`, or \eqn{k} successes of \eqn{n} trials: `$observe(id, c(ok = 3), size = c(ok =
+#'   4))`. In tables `size` is the column `ok_size`. Values from an `objective` have size 1.
+#' * `to_maximize()` and `to_minimize()` support it as the only objective.
+#'
+#' In [auto_bandit()] and [maximize_bandit()] nothing needs to be declared: if at least five values of an outcome were
+#' observed, all are 0 or 1, and its limit is between 0 and 1, such as `limits = ~ ok >= 0.5`, the likelihood of yes and
+#' no is used, `rewards_binary(approximation = "variational")`. Another value, or a `size`, makes the outcome a number
+#' again. Its own `transform` or `noise_var` keeps it one. With a limit of 0.5 results count as certain, see
+#' [recommended-point]; other limits are about their probability. Declare `rewards` if results are random.
+#'
+#' `bench/results/yes_no.md` in the sources compares the likelihood with a Gaussian model of 0 and 1.
 #' @section Policies with one objective and limits:
 #' Let \eqn{f} be the objective, with limits \eqn{l_j \le g_j \le u_j}{l_j <= g_j <= u_j} on the other outcomes.
 #'
@@ -66,7 +85,7 @@
 #' * `$withdraw(id, outcome = "ph")`: this value will never arrive.
 #' * `$fail(id)` with `failures = "avoid"` or `"doubt"` ([bandit-queries]): each missing outcome counts as its worst
 #'   value so far. That is the smallest for `to_maximize()` and `at_least()`, the largest for `to_minimize()` and
-#'   `at_most()`. For `in_range()` and `tracked()` no value is used.
+#'   `at_most()`. For `in_range()`, `tracked()` and outcomes with a likelihood no value is used.
 #'
 #' A pending value of an outcome is hallucinated ([pending_hallucinate()]): it reduces the variance, without a change
 #' of the mean.
@@ -78,7 +97,8 @@
 #' * `$front()` is the Pareto front. Column `evaluated`: was the point evaluated? [auto_bandit()] has other points only
 #'   if each is better by two sd, in some objective, than every evaluated one.
 #' @section Errors: At least one outcome must be an objective. `outcomes` cannot be combined with `changes`,
-#'   `constraints`, `rewards`, [pending_censor()], or policies for one outcome.
+#'   `constraints`, `rewards` of the bandit, [pending_censor()], or policies for one outcome. Outcomes with a likelihood
+#'   need [width_constant()] or [width_function()], if the policy has a width.
 #' @section Guarantee:
 #' For CONFIG with the confidence widths of a theorem, with probability \eqn{1 - \delta}{1 - delta}, for all \eqn{T}:
 #' \deqn{\sum_{t \le T} [f(x^*) - f(x_t)]_+ \le 2 w_T \sqrt{c_\lambda T \gamma_T}, \qquad c_\lambda = 2 / \log(1 +
@@ -100,6 +120,7 @@
 #' @concept outcome constraints
 #' @concept tracked metric
 #' @concept hypervolume
+#' @concept binary outcomes
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' b <- gp_ei(x, kernel_se(0.2), noise_var = 1e-3,
@@ -109,6 +130,12 @@
 #'   b$observe(data.frame(id = q$id, yield = sin(5 * q$x1), impurity = q$x1))
 #' }
 #' b$best()
+#'
+#' # A limit on the probability of success:
+#' b <- gp_ei(x, kernel_se(0.2), noise_var = 1e-3,
+#'            outcomes = list(yield = to_maximize(), ok = at_least(0.6, rewards = rewards_binary())))
+#' b$add(arm = c(1, 20, 40, 60), reward = data.frame(yield = 1:4, ok = c(TRUE, TRUE, TRUE, FALSE)))
+#' b$best(feasible = 0.5)
 #' @name outcomes
 NULL
 
@@ -411,22 +438,6 @@ complete_response <- function(outcome, config) {
        noise_var = 1, mean = if (is.null(outcome$mean)) 0 else check_prior_mean(outcome$mean, config$domain),
        outputs = NULL,
        refit = if (!is.null(config$refit)) latent_refit(or_else(outcome$refit, config$refit)), rewards = rewards)
-}
-
-# The refits of a latent function: by one model, whose noise follows from the likelihood.
-latent_refit <- function(refit) {
-  if (identical(refit$noise, "varying")) {
-    stop_argument("refit", "refit_every(noise = \"varying\") for an outcome with `rewards`", "one with constant noise")
-  }
-  refit[c("average", "smoothness", "smoothness_prior")] <- list(1, NULL, NULL)
-  for (name in names(refit$settings)) refit$settings[[name]] <- without_noise_setting(refit$settings[[name]])
-  refit$settings <- Filter(length, refit$settings[names(refit$settings) != "fix_noise"])
-  refit
-}
-
-# Settings by the names of parameters, without that of the noise.
-without_noise_setting <- function(setting) {
-  if (is.null(names(setting))) setting else setting[names(setting) != "noise_var"]
 }
 
 outcome_outputs <- function(outcome, config) {

@@ -170,8 +170,9 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #'
 #' The kernel, its priors and the prior mean are chosen as for measurements, on the scale of the link. Every refit
 #' estimates them from at most 400 points, and the rewards since the last one must be a sixth of all. Results are
-#' probabilities or expected counts, see [rewards]. A rule for `changes` is possible. Not supported are `outcomes`,
-#' `limits`, `transfer`, `race`, `fidelity`, and of [gp_model()] `transform` and `noise = "none"`.
+#' probabilities or expected counts, see [rewards]. A rule for `changes` is possible. Not supported are `transfer`,
+#' `race`, `fidelity`, and of [gp_model()] `transform` and `noise = "none"`. With `outcomes` or `limits`, each outcome
+#' has its own `rewards`, see [outcomes].
 #' @seealso [auto_bandit()], [rewards].
 #' @concept ask and tell
 #' @concept binary outcomes
@@ -279,7 +280,9 @@ NULL
 #'   limits hold with the requested probability. A point that was not evaluated must be surely better, and the limits
 #'   must hold there with probability 0.977. If no evaluated point qualifies, it is the point with the largest mean.
 #' * If only two values of a limited outcome were observed, such as 0 and 1, and never both at one point, that limit
-#'   holds where it was observed to hold. A warning says so.
+#'   holds where it was observed to hold. A warning says so, unless the outcome has the likelihood of yes and no
+#'   ([outcomes]). Outcomes with declared `rewards`, or with a limit other than 0.5, are random: their limits hold with
+#'   the posterior probability.
 #' @section Negligible noise:
 #' Noise is negligible if its variance, averaged over the fitted models, is at most 0.001. This refers to rewards scaled
 #' to a variance of 1. Bandits with `contexts` are always treated as noisy.

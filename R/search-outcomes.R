@@ -79,8 +79,8 @@ says_nothing <- function(history, config) {
   rowSums(!is.na(as.matrix(history[said_columns(config)]))) == 0
 }
 
-# A named vector with a number for each outcome (NA: this outcome failed). With `limits`, the value that no limit names
-# is the reward.
+# A named vector with a number for each outcome (NA: this outcome failed, or its value is impossible). With `limits`,
+# the value that no limit names is the reward.
 read_outcomes <- function(outcome, attempts, config) {
   names <- outcome_names(config)
   nothing <- stats::setNames(rep(NA_real_, length(names)), names)
@@ -92,9 +92,18 @@ read_outcomes <- function(outcome, attempts, config) {
     return(list(values = nothing, status = sprintf("returned %s, not numbers named %s", describe(outcome$value),
                                                    paste(names, collapse = ", "))))
   }
-  found[!is.finite(found)] <- NA_real_
+  found[!is.finite(found) | are_impossible(found, outcome_roles(config))] <- NA_real_
   known <- sum(!is.na(found))
   list(values = found, status = if (known == length(names)) "observed" else if (known > 0) "partial" else "returned NA")
+}
+
+# Which values cannot be results of their outcome's response type?
+are_impossible <- function(values, roles) {
+  vapply(names(values), function(name) {
+    rewards <- roles[[name]]$rewards
+    !is.null(rewards) && is.finite(values[[name]]) &&
+      catch_error(is.null(trait(rewards, "outcome")(values[[name]], 1)), function(e) TRUE)
+  }, NA)
 }
 
 # Numbers by other names than those of the outcomes: no later evaluation will be different.

@@ -1,4 +1,5 @@
-# Limits of which only yes or no is observed: the likelihood of yes and no, beside a Gaussian model of 0 and 1.
+# Limits of which only yes or no is observed: the likelihood of yes and no, which a search chooses (`automatic`) or
+# which is `declared` by `rewards = rewards_binary()`, beside a Gaussian model of 0 and 1.
 #
 #   Rscript bench/yes_no.R [problems=gramacy,disc,slopes,success] [seeds=1:20] [evaluations=40] [initial=10] out=FILE
 #   Rscript bench/yes_no.R report=TRUE out=FILE       a table in Markdown
@@ -6,7 +7,7 @@
 # `gramacy`: the first limit of Gramacy et al. (2016), Modeling an augmented Lagrangian for blackbox constrained
 # optimization, in two inputs. `disc`: two separate discs are allowed. `slopes`: five inputs, of which one must be the
 # largest (two linear limits). In these three a point is allowed or not. `success`: results are random, and allowed is
-# where their probability is at least 0.8. Both searches of a seed begin with the same points. `regret` is the best value
+# where their probability is at least 0.8. All searches of a seed begin with the same points. `regret` is the best value
 # of all allowed points less the true value of the recommended point, NA if that is not allowed.
 library(gpbandits)
 source("bench/shared/script.R")
@@ -37,9 +38,8 @@ best <- vapply(problems, function(problem) {
 play <- function(name, method, seed) {
   problem <- problems[[name]]
   # (An outcome with its own transform stays a number.)
-  limit <- if (method == "gaussian") at_least(problem$limit, transform = "auto")
-           else if (name == "success") at_least(problem$limit, rewards = rewards_binary())
-           else at_least(problem$limit)
+  limit <- switch(method, gaussian = at_least(problem$limit, transform = "auto"), automatic = at_least(problem$limit),
+                  declared = at_least(problem$limit, rewards = rewards_binary()))
   result <- function(p) {
     ok <- problem$probability(p)
     c(value = problem$value(p), ok = if (is.logical(ok)) as.numeric(ok) else stats::rbinom(1, 1, ok))
@@ -60,20 +60,21 @@ play <- function(name, method, seed) {
              said = found$feasible, seconds = round(spent, 1))
 }
 
-# `evaluated`: the regret of the best allowed point that was evaluated. `tried`: the share of evaluations that are allowed.
+# `evaluated`: the regret of the best allowed point that was evaluated. `tried`: the share of allowed evaluations.
 report <- function(rows) {
-  line(c("problem", "model of the limit", "searches", "recommended and allowed", "median regret", "best evaluated",
-         "allowed evaluations", "better", "seconds"))
+  line(c("problem", "model of the limit", "searches", "recommended and allowed", "regret: median", "mean rank",
+         "best evaluated: median", "allowed evaluations", "seconds"))
   line(c("---", "---", rep("---:", 7)))
-  for (name in unique(rows$problem)) for (method in unique(rows$method)) {
-    at <- rows[rows$problem == name & rows$method == method, ]
-    other <- rows[rows$problem == name & rows$method != method, ]
-    other <- other[match(at$seed, other$seed), ]
-    regret <- function(x) ifelse(is.na(x$regret), Inf, x$regret)
-    short <- function(x) format(signif(stats::median(x), 2))
-    line(c(name, method, nrow(at), sum(at$allowed), short(regret(at)), short(at$evaluated),
-           sprintf("%.2f", mean(at$tried)), sprintf("%d", sum(regret(at) < regret(other), na.rm = TRUE)),
-           sprintf("%.1f", mean(at$seconds))))
+  for (name in unique(rows$problem)) {
+    here <- rows[rows$problem == name, ]
+    here$regret[is.na(here$regret)] <- Inf
+    here$rank <- stats::ave(here$regret, here$seed, FUN = rank)
+    for (method in unique(here$method)) {
+      at <- here[here$method == method, ]
+      short <- function(x) format(signif(stats::median(x), 2))
+      line(c(name, method, nrow(at), sum(at$allowed), short(at$regret), sprintf("%.1f", mean(at$rank)),
+             short(at$evaluated), sprintf("%.2f", mean(at$tried)), sprintf("%.1f", mean(at$seconds))))
+    }
   }
 }
 
@@ -81,7 +82,8 @@ if (args$report == "TRUE") {
   report(utils::read.csv(args$out))
 } else {
   done <- searches_done(args$out, c("problem", "method", "seed"))
-  for (seed in numbers(args$seeds)) for (name in words(args$problems)) for (method in c("gaussian", "yes_no")) {
+  methods <- c("gaussian", "automatic", "declared")
+  for (seed in numbers(args$seeds)) for (name in words(args$problems)) for (method in methods) {
     if (!is_done(done, data.frame(problem = name, method, seed))) keep_rows(play(name, method, seed), args$out)
   }
 }

@@ -173,7 +173,7 @@ test_that("errors of goals name what is wrong", {
   expect_error(shop_with(~ round(buys, )), "empty argument", class = "gpbandits_argument_error")
   expect_error(shop_with("buys"), "`goal`", class = "gpbandits_argument_error")
   expect_error(shop_with(~ buys, outcomes = list(buys = to_maximize())), "an objective", class = "gpbandits_argument_error")
-  expect_error(shop_with(~ buys, outcomes = list(buys = rewards_binary())), "buys", class = "gpbandits_argument_error")
+  expect_error(shop_with(~ buys, outcomes = list(buys = rewards_ordinal(3))), "rewards_binary", class = "gpbandits_argument_error")
   expect_error(shop_with(~ buys + unknown_name, outcomes = list(buys = NULL)), "unknown_name", class = "gpbandits_argument_error")
   expect_error(gp_bandit(1:5, kernel_se(1), 0.1, policy_ucb(2), goal = ~ y), "`goal`", class = "gpbandits_argument_error")
   expect_error(auto_bandit(1:5, goal = ~ y, reward = "y"), "`reward`", class = "gpbandits_argument_error")

@@ -140,7 +140,7 @@ test_that("results of an outcome that are no successes are errors, and nothing i
   refused(c(yield = TRUE))
   expect_identical(b$history()[1:6, ], before)
   b$observe(q$id, c(yield = 1, ok = 1), size = c(ok = 2))
-  expect_equal(b$history()$ok_size, c(rep(1, 6), 2))
+  expect_equal(b$history()$ok_size, c(rep(NA, 6), 2))
   # Several rows of one query are added up.
   q <- b$suggest()
   b$observe(data.frame(id = q$id, ok = c(1, 0, 1), yield = c(1, 2, 3)))
@@ -163,7 +163,7 @@ test_that("settings that do not go together are errors that say what to do", {
         "measurements")
   error(gp_bandit(box, kernel_se(1), 0.1, policy_ucb(width_igp(1, 0.1)),
                   outcomes = list(a = to_maximize(), b = at_least(0.5, rewards = "binary"))), "width_constant")
-  error(gp_bandit(box, kernel_se(1), 0.1, policy_ei(), rewards = "binary", outcomes = list(a = to_maximize(), b = at_least(0.5))),
+  error(gp_bandit(box, kernel_se(1), policy = policy_ei(), rewards = "binary", outcomes = list(a = to_maximize(), b = at_least(0.5))),
         "of an outcome")
 })
 
@@ -199,10 +199,10 @@ given_limit <- function(count, limits = ~ ok >= 0.5) {
 test_that("in a search a limit on results that are only 0 and 1 gets their likelihood, until another value comes", {
   expect_null(kind_of_ok(given_limit(4)))
   b <- given_limit(14)
-  expect_identical(kind_of_ok(b), rewards_binary())
+  expect_identical(kind_of_ok(b)$kind, "binary")
   expect_true(all(b$posterior(data.frame(x = c(0, 1), y = c(0, 1)))$ok_mean > 0))
   b$suggest()
-  expect_identical(kind_of_ok(b), rewards_binary())
+  expect_identical(kind_of_ok(b)$kind, "binary")
   expect_lt(b$posterior(data.frame(x = 0.05, y = 0.1))$feasible, 0.5)
   expect_gt(b$posterior(data.frame(x = 0.95, y = 0.9))$feasible, 0.5)
   copy <- from_json(as_json(b))
@@ -213,10 +213,25 @@ test_that("in a search a limit on results that are only 0 and 1 gets their likel
   b$suggest()
   expect_null(kind_of_ok(b))
   b$amend(15, c(ok = 1))
-  expect_identical(kind_of_ok(b), rewards_binary())
+  expect_identical(kind_of_ok(b)$kind, "binary")
   b$amend(15, c(ok = 1), size = c(ok = 3))
   expect_null(kind_of_ok(b))
   expect_identical(from_json(as_json(b))$history(), b$history())
+})
+
+test_that("results count as certain under a limit of 0.5, and as random under other limits of their probability", {
+  certain <- given_limit(14)
+  certain$suggest()
+  feasible <- certain$history()[1:14, ]
+  feasible <- feasible[feasible$ok == 1, ]
+  expect_no_warning(best <- certain$best())
+  expect_equal(best[c("x", "y")], feasible[which.max(feasible$reward), c("x", "y")], ignore_attr = TRUE)
+  random <- given_limit(14, ~ ok >= 0.8)
+  random$suggest()
+  expect_no_warning(safe <- random$best())
+  expect_gte(safe$feasible, 0.95)
+  expect_lt(safe$reward_mean, best$reward_mean)
+  expect_lt(best$feasible, 0.95)
 })
 
 test_that("numbers stay numbers: a limit of 0 or 1, a transform of its own, other values", {
@@ -224,7 +239,7 @@ test_that("numbers stay numbers: a limit of 0 or 1, a transform of its own, othe
   set.seed(1)
   data <- data.frame(x = 1:8 / 9, reward = 1:8, ok = rep(0:1, 4))
   of <- function(limit) auto_bandit(list(x = c(0, 1)), data, outcomes = list(reward = to_maximize(), ok = limit))
-  expect_identical(kind_of_ok(of(at_least(0.5))), rewards_binary())
+  expect_identical(kind_of_ok(of(at_least(0.5)))$kind, "binary")
   expect_null(kind_of_ok(of(at_least(0.5, transform = "none"))))
   expect_null(kind_of_ok(of(at_least(0.5, noise_var = 0.1))))
   expect_null(kind_of_ok(of(tracked())))

@@ -624,9 +624,14 @@ test_that("limits known as yes or no are taken as observed, and the recommended 
   data$ok <- as.numeric(data$x + data$y > 0.8)
   data$reward <- -data$x - 0.5 * data$y
   feasible <- data[data$ok == 1, ]
-  b <- auto_bandit(list(x = c(0, 1), y = c(0, 1)), data, limits = ~ ok >= 0.5)
+  # (As a limit of a probability it would hold nowhere: the model is Gaussian.)
+  b <- auto_bandit(list(x = c(0, 1), y = c(0, 1)), data, limits = ~ ok >= 1)
   b$suggest()
   expect_warning(best <- b$best(), "two values", class = "gpbandits_yes_no")
+  expect_equal(unlist(best[c("x", "y")]), unlist(feasible[which.max(feasible$reward), c("x", "y")]))
+  b <- auto_bandit(list(x = c(0, 1), y = c(0, 1)), data, limits = ~ ok >= 0.5)
+  b$suggest()
+  expect_no_warning(best <- b$best())
   expect_equal(unlist(best[c("x", "y")]), unlist(feasible[which.max(feasible$reward), c("x", "y")]))
   # Noisy answers at one point: no limit is known from a single answer.
   b$add(data[1, c("x", "y")], reward = c(reward = data$reward[1], ok = 1 - data$ok[1]))
