@@ -338,6 +338,15 @@ catch_error <- function(code, otherwise) {
 # Like try(code, silent = TRUE): for code whose failure does not matter.
 attempt <- function(code) catch_error(code, function(e) NULL)
 
+# The value of `code`, or of `otherwise(i)` after an interrupt. R warns when it restarts a promise that was interrupted,
+# and a function of the package is a promise until its first use: all are forced.
+catch_interrupt <- function(code, otherwise) {
+  tryCatch(code, interrupt = function(i) {
+    suppressWarnings(eapply(topenv(), is.null, all.names = TRUE))
+    otherwise(i)
+  })
+}
+
 # A time limit set by the caller, or an interrupt, is passed on unchanged. R resets a limit when it signals it: a
 # handler that treats it as a failure of `code`, and continues, continues without any limit.
 pass_on_stop <- function(e) if (is_stop(e)) stop(e)

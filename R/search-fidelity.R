@@ -163,7 +163,7 @@ maximize_over_fidelities <- function(objective, bandit, fidelity, rules, control
                                    out_of_time = FALSE, hopeless = NULL)), parent = emptyenv())
   with_bar(if (is.finite(search$evaluations)) search$progress else FALSE, search$evaluations, function(bar) {
     search$bar <- bar
-    tryCatch(search_fidelities(search), interrupt = function(i) search$interrupted <- TRUE)
+    catch_interrupt(search_fidelities(search), function(i) search$interrupted <- TRUE)
   })
   warn_without_success(search$history, bandit$config, search$hopeless)
   maximum_over_fidelities(search)

@@ -200,7 +200,7 @@ finished_search <- function(search, workers, control) {
   pool <- if (workers == 1) local_pool(search$objective, control$timeout)
           else future_pool(search$objective, workers, control$timeout)
   with_bar(if (is.finite(search$evaluations)) control$progress else FALSE, search$evaluations, function(bar) {
-    tryCatch(work_through(search, pool, bar), interrupt = function(i) search$interrupted <- TRUE)
+    catch_interrupt(work_through(search, pool, bar), function(i) search$interrupted <- TRUE)
     close_search(search, pool, bar)
   }, evaluated(search))
   maximum_of_search(search)

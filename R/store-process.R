@@ -98,13 +98,14 @@ begin_child <- function(objective) {
   needs <- workspace_needs(functions_of_objective(objective))
   packed <- serialize(list(objective = objective, needs = needs), NULL)
   second <- begin_second_process("evaluation_loop", list(every = 0, packed = packed), shown = TRUE)
+  pid <- NULL
+  on.exit(if (is.null(pid)) second$stop())
   ready <- file.path(second$home, "pid.rds")
   began <- Sys.time()
   while (!file.exists(ready)) {
     failed <- file.path(second$home, "failed.rds")
     if (file.exists(failed) || seconds_since(began) > 120) {
       why <- if (file.exists(failed)) readRDS(failed) else "it did not start within two minutes"
-      second$stop()
       stop_gpbandits("evaluation", "The process for evaluations with `timeout` cannot be started: ", why,
                      argument = "timeout")
     }

@@ -119,13 +119,34 @@ live_connection <- function(connection, keeps = FALSE) {
   connection$queued <- character()
   if (is.null(connection$connect)) stop_unknown_connection("is not here")
   if (connection$pid == Sys.getpid()) drop_connection(connection)
-  con <- database(connection$connect())
+  con <- NULL
   ready <- FALSE
-  on.exit(if (!ready) attempt(DBI::dbDisconnect(con)))
-  use_connection(connection, con)
+  on.exit(if (!ready && !is.null(con)) attempt(DBI::dbDisconnect(con)))
+  without_remains({
+    con <- database(connection$connect())
+    use_connection(connection, con)
+    close_with(connection, con)
+  })
   ready <- TRUE
-  close_with(connection, con)
   con
+}
+
+# The value of `code`. If it is broken off, a connection that it has opened and not returned is collected here, because
+# drivers warn when R collects an open one. (No handler sees the warnings of finalizers.)
+without_remains <- function(code) {
+  collect <- function() {
+    old <- options(warn = -1)
+    on.exit(options(old))
+    gc()
+  }
+  tryCatch(code, error = function(e) {
+    collect()
+    stop(e)
+  }, interrupt = function(i) {
+    collect()
+    signalCondition(i)
+    invokeRestart("abort")                                         # as R does if nothing handles the interrupt
+  })
 }
 
 # Is the connection closed, or has another session replaced the one that was prepared?

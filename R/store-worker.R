@@ -91,7 +91,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
   answered <- 0
   failures <- character()
   given_up <- FALSE
-  tryCatch(repeat {
+  catch_interrupt(tryCatch(repeat {
     if (!is.null(until)) {
       patiently(bandit$catch_up(), patience)
       if (isTRUE(call_user(until(bandit), "until", "for a worker's replica"))) break
@@ -112,11 +112,11 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
     failures <- if (status %in% c("observed", "spent")) character() else c(failures, status)
     given_up <- !is.null(reason_of_failures(failures, Inf)) && nobody_succeeded(bandit)
     if (given_up) break
-  }, interrupt = function(i) give_back(bandit, worker), error = function(e) {
+  }, error = function(e) {
     # (For example the caller's time limit, which may be reached during a query.)
     if (!inherits(e, "gpbandits_error")) give_back(bandit, worker)
     stop(e)
-  })
+  }), function(i) give_back(bandit, worker))
   if (given_up || (answered > 0 && length(failures) == answered && nobody_succeeded(bandit))) {
     warn_of_failures(failure_words(failures), if (given_up) "worker")
   }

@@ -276,3 +276,9 @@ numbered_iteration <- function(result, number, iter) {
   result$.iter <- rep(as.integer(number), nrow(result))
   result
 }
+
+# Objects that are or have an environment: a list made when the package is built, in its last file. See .onLoad().
+with_environments <- Filter(function(name) {
+  one <- get(name)
+  is.environment(one) || (is.function(one) && !identical(environment(one), topenv()))
+}, ls(all.names = TRUE))

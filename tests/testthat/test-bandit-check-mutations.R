@@ -175,3 +175,76 @@ test_that("refits in the wrong order, and output transforms without numbers, are
     frame$refits[[1]]$output_map[name] <- list(value)
   })
 })
+
+# An address space that many copies of a count of 1e9 would not fit in, on systems that can limit it.
+run_in_little_memory <- function(code) {
+  skip_on_cran()
+  skip_if_not(Sys.info()[["sysname"]] == "Linux", "only Linux limits the memory of a process")
+  run_child(c("suppressMessages(library(gpbandits))", code), shell = "ulimit -v 3000000;")
+}
+
+test_that("a number of readings in a journal, store or JSON takes no memory, whatever it is", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  out <- run_in_little_memory(c(
+    # Users may give 10,000. A file can state any number.
+    "space <- asNamespace('gpbandits')",
+    "unlockBinding('check_number_of_readings', space)",
+    "assign('check_number_of_readings', function(x, n) rep(as.double(x), length.out = n), envir = space)",
+    "begun <- function(...) {",
+    "  bandit <- auto_bandit(list(a = c(0, 1)), n_initial = 2, model = gp_model(refit = refit_every(2, starts = 1)), ...)",
+    "  for (k in 1:5) bandit$observe(bandit$suggest()$id, sin(k), size = 1e9, sd = 0.1)",
+    "  bandit",
+    "}",
+    "file <- tempfile()",
+    "database <- tempfile(fileext = '.db')",
+    "text <- as_json(begun())",
+    "invisible(begun(journal = file))",
+    "invisible(begun(store = bandit_store(database, 'b', seed = 1)))",
+    "for (bandit in list(from_json(text), open_bandit(file), open_bandit(bandit_store(database, 'b')))) {",
+    "  cat(bandit$suggest()$id, bandit$history()$size[5] == 1e9, bandit$copy()$best()$sd < 1, '')",
+    "}"))
+  expect_identical(out, strrep("6 TRUE TRUE ", 3))
+})
+
+test_that("any other large number in the rows of a journal takes no memory", {
+  out <- run_in_little_memory(c(
+    "make <- list(",
+    "  refits = function(...) {",
+    "    b <- gp_ucb(1:6 / 6, kernel_se(0.3), 0.1, refit = refit_every(3, starts = 1), ...)",
+    "    for (k in 1:4) b$observe(b$suggest()$id, sin(k), size = 2, sd = 0.1)",
+    "  },",
+    "  compacted = function(...) {",
+    "    b <- gp_ucb(1:6 / 6, kernel_se(0.3), 0.1, ...)",
+    "    for (k in 1:7) b$observe(b$suggest()$id, sin(k))",
+    "    b$compact(keep = 3)",
+    "  },",
+    "  pairs = function(...) {",
+    "    b <- gp_bandit(1:6 / 6, kernel_se(0.3), policy = policy_duel(width_constant(1)), rewards = rewards_preferences(), ...)",
+    "    for (k in 1:3) { q <- b$suggest(2); b$observe(q$id, prefer = q$id[1]) }",
+    "    b$amend(1:2, prefer = 2)",
+    "  })",
+    "for (kind in names(make)) {",
+    "  file <- tempfile()",
+    "  make[[kind]](journal = file)",
+    "  lines <- gpbandits:::cpp_journal_read(file)$lines",
+    "  fates <- character()",
+    "  for (at in utils::tail(grep('(^|;)e ', lines), 3)) {",
+    "    found <- gregexpr('(?<= )[0-9][^ ;]*', lines[at], perl = TRUE)",
+    "    for (k in seq_along(found[[1]])) {",
+    "      large <- lines",
+    "      regmatches(large[at], found)[[1]][k] <- '1e9'",
+    "      spoilt <- tempfile()",
+    "      end <- gpbandits:::cpp_journal_create(spoilt, lines[1])",
+    "      for (line in large[-1]) end <- gpbandits:::cpp_journal_append(spoilt, line, end)",
+    "      fates <- c(fates, tryCatch({",
+    "        b <- open_bandit(spoilt, rng = FALSE)",
+    "        b$history()",
+    "        suppressWarnings(b$suggest(2))",
+    "        'works'",
+    "      }, gpbandits_error = conditionMessage, error = function(e) paste('foreign', conditionMessage(e))))",
+    "    }",
+    "  }",
+    "  cat(kind, sum(fates == 'works') > 3, sum(fates != 'works') > 3, grep('foreign|memory', fates, value = TRUE), '\\n')",
+    "}"))
+  expect_identical(trimws(out), paste(c("refits", "compacted", "pairs"), "TRUE TRUE"))
+})

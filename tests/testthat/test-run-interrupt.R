@@ -220,8 +220,9 @@ test_that("errors of any kind are caught by one function, which passes time limi
   takes_errors <- function(name) is.function(space[[name]]) && length(handlers_in(space[[name]])) > 0
   found <- Filter(takes_errors, ls(space, all.names = TRUE))
   # The point; its functions; the objective's, which runs without the package; a worker that gives its query back
-  # and passes the error on; and a service, whose clients get a message.
-  expect_setequal(found, c("catch_error", "is_time_limit", "evaluate_objective", "work_on", "checked_reply"))
+  # and passes the error on, as does an opener of connections; and a service, whose clients get a message.
+  expect_setequal(found, c("catch_error", "is_time_limit", "evaluate_objective", "work_on", "without_remains",
+                           "checked_reply"))
 })
 
 test_that("a time limit at any time of a search, or of a worker of a store, ends it", {
@@ -415,4 +416,54 @@ test_that("a real SIGINT works within R code, within the compiled loop, and with
     "cat('loop', e, n >= 499 && n < 2e6, !anyNA(b$history()$reward), identical(run$id, n + 1:3), '\\n')"))
   expect_identical(grep("^(callback|batch|loop)", out, value = TRUE),
                    c("callback interrupt 7 TRUE ", "batch interrupt 0 TRUE ", "loop interrupt TRUE TRUE TRUE "))
+})
+
+# Code for a child process in which an interrupt comes when R loads the `left`-th next object from the package's file.
+striking_loads <- c(
+  "suppressMessages(library(gpbandits))",
+  "invisible(eapply(baseenv(), is.null, all.names = TRUE))",
+  "fetch <- lazyLoadDBfetch; left <- Inf",
+  "strike <- function() stop(structure(class = c('interrupt', 'condition'), list(message = '', call = NULL)))",
+  "unlockBinding('lazyLoadDBfetch', baseenv())",
+  "assign('lazyLoadDBfetch', function(key, file, ...) {",
+  "  if (basename(file) == 'gpbandits.rdb') {",
+  "    left <<- left - 1",
+  "    if (left == 0) strike()",
+  "  }",
+  "  fetch(key, file, ...)",
+  "}, envir = baseenv())",
+  "lockBinding('lazyLoadDBfetch', baseenv())",
+  "warned <- function(code) withCallingHandlers(code, warning = function(w) {",
+  "  if (!inherits(w, 'gpbandits_warning')) cat('warning', conditionMessage(w), '\n')",
+  "  invokeRestart('muffleWarning')",
+  "})")
+
+test_that("an interrupt cannot leave an environment of the package empty, because none is loaded at its first use", {
+  space <- asNamespace("gpbandits")
+  has_environment <- function(one) is.environment(one) || (is.function(one) && !identical(environment(one), space))
+  names <- Filter(function(name) has_environment(space[[name]]), ls(space, all.names = TRUE))
+  expect_true(all(c("families", "reward_forms", "run_packed") %in% names))
+  out <- run_child(c(striking_loads, sprintf("for (name in %s) {", paste(deparse(names), collapse = "")),
+    "  left <- 1",
+    "  tryCatch(get(name, asNamespace('gpbandits')), interrupt = function(i) cat(name, ''))",
+    "}",
+    "cat('the end')"))
+  expect_identical(out, "the end")
+})
+
+test_that("a search or worker that was interrupted ends without R's warnings about promises", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  out <- run_child(c(striking_loads,
+    "f <- function(p, z) { if (is.infinite(left)) left <<- 20; sum(unlist(p)) }",
+    "for (code in expression(maximize_bandit(f, list(a = c(0, 1)), 40), maximize_bandit(f, list(a = c(0, 1)), 40, fidelity = c(0.1, 1)), {",
+    "  store <- bandit_store(tempfile(fileext = '.db'), 'b', seed = 1)",
+    "  gp_ei(1:9 / 9, kernel_se(0.3), 0.1, store = store)",
+    "  work_on(store, f, until = function(b) nrow(b$history()) > 40, heartbeat = FALSE)",
+    "})) {",
+    "  left <- Inf",
+    "  found <- warned(eval(code))",
+    "  warned({ utils::capture.output(print(found)); auto_bandit(list(a = c(0, 1)))$suggest() })",
+    "}",
+    "cat('the end')"))
+  expect_identical(out, "the end")
 })

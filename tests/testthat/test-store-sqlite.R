@@ -244,3 +244,26 @@ test_that("a file that is deleted or replaced while it is open is an error, and 
     expect_identical(nrow(bandit$history()), 1L)
   }
 })
+
+test_that("a connection that was interrupted while it was opened is closed without a warning of its driver", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  out <- run_child(c(
+    "suppressMessages(library(gpbandits))",
+    "way <- NULL",
+    "opener <- function() {",
+    "  con <- DBI::dbConnect(RSQLite::SQLite(), tempfile())",
+    "  if (!is.null(way)) stop(way)",
+    "  con",
+    "}",
+    "limit <- simpleError('reached elapsed time limit')",
+    "interrupt <- structure(class = c('interrupt', 'condition'), list(message = '', call = NULL))",
+    "for (one in list(limit, interrupt, simpleError('no'))) {",
+    "  way <- one",
+    "  end <- tryCatch(bandit_store(opener, 'b', seed = 1), error = class, interrupt = class)",
+    "  cat(end[1], '')",
+    "  invisible(gc())",
+    "}",
+    "way <- NULL",
+    "cat(class(bandit_store(opener, 'b', seed = 1)))"))
+  expect_identical(out, "simpleError interrupt gpbandits_store_error bandit_store")
+})

@@ -323,6 +323,7 @@ void BanditState::amend(Index id, double reward, const Report& reported) {
   if (rules_.ranks && reported.other != cell.reported->other) {
     throw_invalid("a query cannot be moved to another ranking");
   }
+  if (reported.other != 0) checked(reported.other);
   cell.reward = reward;
   cell.reported = now;
   if (rules_.ranks) return settle_ranking(id);
