@@ -129,3 +129,21 @@ test_that("races and fleets end evaluations at their time limit", {
   expect_gt(sum(late(found)), 0)
   expect_identical(grepl("timed out after 1 s", found$history$status), late(found))
 })
+
+test_that("a time limit while a second process starts ends that process without a message", {
+  skip_on_cran()
+  skip_if_not_installed("future")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  out <- run_child(c(
+    "suppressMessages(library(gpbandits))",
+    "store <- bandit_store(tempfile(fileext = '.db'), 'b', seed = 1)",
+    "invisible(gp_ucb(1:9 / 9, kernel_se(0.3), 0.1, store = store)$suggest())",
+    # (A process takes longer than that to start.)
+    "soon <- function(b) { setTimeLimit(elapsed = 0.05, transient = TRUE); FALSE }",
+    "cat(tryCatch(work_on(store, sum, until = soon, timeout = 5, heartbeat = FALSE),",
+    "             error = conditionMessage, finally = setTimeLimit()))",
+    "began <- Sys.time()",
+    "while (length(Sys.glob(file.path(tempdir(), 'second*'))) && Sys.time() < began + 5) Sys.sleep(0.05)",
+    "cat('', Sys.time() < began + 5)"))
+  expect_identical(out, "reached elapsed time limit TRUE")
+})
