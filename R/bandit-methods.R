@@ -29,7 +29,8 @@ bandit_story <- function(bandit) {
   }
   if (chooses_forgetting(config)) lines <- c(lines, sprintf("  changes    %s", describe_forgetting(config)))
   if (isTRUE(facts$refutations > 0)) {
-    lines <- c(lines, sprintf("  refuted    %d time(s): no function is within all intervals", facts$refutations))
+    lines <- c(lines, sprintf("  refuted    %s: no function is within all intervals",
+                              amount_of(facts$refutations, "time")))
   }
   if (!is.null(config$rewards) && !of_form(config, "several")) {
     lines <- c(lines, sprintf("  rewards    %s", trait(config$rewards, "title")))
@@ -92,10 +93,11 @@ point_label <- function(point, bandit) {
 #'   * `segment`, 1 plus the number of restarts of a bandit with a rule for [changes];
 #'   * `transfer`, the estimated correlation with each of the [earlier campaigns][transfer];
 #'   * `check`, the result of [check_model()].
-#' * `summary()` of a run shows its regret; of a comparison, mean and standard error over replications at some rounds.
+#' * `summary()` of a run shows its regret and its course; of a comparison, mean and standard error over replications at some rounds.
 #' * `toLatex()` of a comparison is a table of these, with `digits` digits and the smallest means in bold.
 #' * `predict()` returns the posterior mean and sd, as `$posterior()`.
 #' * `as.data.frame()` of a bandit is its history.
+#' * `format()` and `toString()` of bandits, results and parts are the first line of what `print()` shows.
 #'
 #' @param object,x a [GPBandit], a `bandit_run` or a `bandit_comparison`.
 #' @param newdata points to predict at, as in `$posterior(x = )`. `NULL` (default): all arms.

@@ -41,7 +41,7 @@ outcome_column <- function(values, name, count, arg) {
   where <- sprintf("%s$%s", arg, name)
   known <- !is.na(values)
   if (length(values) != count || !(is_number(values) || is.logical(values) && !any(known))) {
-    stop_argument(where, describe(values), sprintf("%d number(s), NA for values that are not known yet", count))
+    stop_argument(where, describe(values), paste0(amount_of(count, "number"), ", NA for values that are not known yet"))
   }
   values <- as.double(values)
   values[known] <- check_numbers(values[known], where, lower = -largest_number, upper = largest_number)

@@ -66,7 +66,7 @@ variance_of_sd <- function(sd, noise_var, count) {
   }
   numbers <- is_number(sd) || is.logical(sd) && !is.object(sd) && all(is.na(sd))
   if (!numbers || !length(sd) %in% c(1, count)) {
-    stop_argument("sd", describe(sd), sprintf("one number > 0, or one for each of %d reward(s)", count))
+    stop_argument("sd", describe(sd), paste("one number > 0, or one for each of", amount_of(count, "reward")))
   }
   sd <- check_numbers(as.double(sd), "sd", lower = 0, open_lower = TRUE, upper = sqrt(largest_number), na = TRUE)
   rep_len(sd^2, count)
@@ -318,7 +318,7 @@ check_constraint_values <- function(values, bandit, count) {
 
 # A row for each of `count` points, a column for each of `m` constraints.
 constraint_matrix <- function(values, count, m) {
-  allowed <- sprintf("%d row(s) of %d finite constraint value(s)", count, m)
+  allowed <- paste(amount_of(count, "row"), "of", amount_of(m, "finite constraint value"))
   if (is.null(values)) stop_missing("constraints", allowed)
   if (is.data.frame(values)) check_data_frame(values, "constraints")
   if (!is.null(dim(values)) || m > 1) values <- by_name(values, paste0("g", seq_len(m)), "constraints")

@@ -174,7 +174,8 @@ refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = che
 #' @export
 print.bandit_refit <- function(x, ...) {
   check_class(x, "bandit_refit")
-  print_part(x, sprintf("refit every %g round(s)", x$rounds), unclass(x)[names(x) != "rounds"])
+  print_part(x, if (x$rounds == 1) "refit every round" else sprintf("refit every %g rounds", x$rounds),
+             unclass(x)[names(x) != "rounds"])
 }
 
 # For Matern kernels. The models average over them: marginal likelihood is no criterion to select one (see gp_fit()).

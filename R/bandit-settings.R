@@ -225,7 +225,7 @@ contexts_for <- function(bandit, context, count = NULL) {
     return(list(row = 0L, values = matrix(as.double(context), 1)))
   }
   # (Formatted only for an error.)
-  delayedAssign("allowed", sprintf("a context of %d value(s) (%s)%s", size,
+  delayedAssign("allowed", sprintf("a context of %s (%s)%s", amount_of(size, "value"),
                                    paste(config$context_names, collapse = ", "),
                                    if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else ""))
   if (is.null(context)) {

@@ -229,7 +229,7 @@ check_policy_for_outcomes <- function(config) {
   of_several <- trait(policy, "objectives")
   if (of_several > 0 && !trades || is.finite(of_several) && of_several > 1 &&
       length(objectives(config)) != of_several) {
-    stop_argument("policy", sprintf("%s with %d objective(s)", trait(policy, "title"), length(objectives(config))),
+    stop_argument("policy", paste(trait(policy, "title"), "with", amount_of(length(objectives(config)), "objective")),
                   sprintf("another policy, or `outcomes` with %s",
                           if (is.finite(of_several)) "two objectives" else "several objectives"))
   }

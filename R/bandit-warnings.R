@@ -68,7 +68,7 @@ warn_of_noise <- function(bandit) {
 
 warn_refuted <- function(times) {
   warn_gpbandits("state", "refuted", sprintf(
-    "The model is refuted: %d time(s) no value was within all confidence intervals of a point. ", times
+    "The model is refuted: %s no value was within all confidence intervals of a point. ", amount_of(times, "time")
   ), "Check the kernel, the noise variance and the width.")
 }
 

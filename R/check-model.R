@@ -616,8 +616,7 @@ late_only <- function(z) {
 short_number <- function(x) {
   if (is.na(x)) return("NA")
   plain <- x == 0 || abs(x) >= 1e-4
-  text <- if (plain) format(signif(x, 2), scientific = FALSE) else formatC(x, format = "e", digits = 0)
-  sub("^(-?)0[.]", "\\1.", text)
+  if (plain) format(signif(x, 2), scientific = FALSE) else formatC(x, format = "e", digits = 0)
 }
 
 # The check in one line.
@@ -652,7 +651,7 @@ print.bandit_check <- function(x, ...) {
   words <- c(scale = "mean square of the one-step-ahead residuals", largest = "the largest one-step-ahead residual",
              noise = "its size and the mean, rank correlation", order = "mean left out and reward, rank correlation")
   for (i in which(!is.na(tests$statistic))) {
-    cat(sprintf("  %-8s %7.3f  p %-6s %s\n", tests$test[i], tests$statistic[i], short_number(tests$p[i]),
+    cat(sprintf("  %-8s %6s  p %-6s %s\n", tests$test[i], short_number(tests$statistic[i]), short_number(tests$p[i]),
                 words[[tests$test[i]]]))
   }
   if (x$fitted) cat("  (fitted parameters: residuals of the predictions made at each choice since the first refit)\n")

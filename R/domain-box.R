@@ -311,7 +311,7 @@ closed_form_average.box_domain <- function(domain, kernel) {
 }
 
 #' @export
-describe_domain.box_domain <- function(domain) sprintf("a box with %d input(s)", length(domain$names))
+describe_domain.box_domain <- function(domain) paste("a box with", amount_of(length(domain$names), "input"))
 
 #' @export
 domain_story.box_domain <- function(domain) paste("box domain:", box_sides(domain))

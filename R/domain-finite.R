@@ -321,12 +321,13 @@ core_space.finite_domain <- function(domain, setting) {
 
 #' @export
 describe_domain.finite_domain <- function(domain) {
-  sprintf("%d arms with %d input(s)", nrow(domain$x), ncol(domain$x))
+  paste(amount_of(nrow(domain$x), "arm"), "with", amount_of(ncol(domain$x), "input"))
 }
 
 #' @export
 domain_story.finite_domain <- function(domain) {
-  sprintf("finite domain: %d arms, %d input(s): %s", nrow(domain$x), ncol(domain$x), column_words(domain))
+  sprintf("finite domain: %s, %s: %s", amount_of(nrow(domain$x), "arm"), amount_of(ncol(domain$x), "input"),
+          column_words(domain))
 }
 
 #' @export

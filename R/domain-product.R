@@ -108,7 +108,7 @@ find_by_row <- function(domain, x, arm, arg) {
   if (is.null(x)) stop_missing(arg, "the box's inputs, because `arm` gives the row of a product")
   inputs <- find_points(domain$box, x, arg = arg)$inputs
   if (!length(arm) %in% c(1L, nrow(inputs))) {
-    stop_argument("arm", describe(arm), sprintf("one number, or one for each of %d point(s)", nrow(inputs)))
+    stop_argument("arm", describe(arm), paste("one number, or one for each of", amount_of(nrow(inputs), "point")))
   }
   row_points(domain, rep_len(arm, nrow(inputs)), inputs)
 }
@@ -189,8 +189,8 @@ core_space.product_domain <- function(domain, setting) box_space(domain$box, dom
 
 #' @export
 describe_domain.product_domain <- function(domain) {
-  sprintf("a product of %d rows with %d input(s) and %s", nrow(domain$rows$x), ncol(domain$rows$x),
-          describe_domain(domain$box))
+  sprintf("a product of %s with %s and %s", amount_of(nrow(domain$rows$x), "row"),
+          amount_of(ncol(domain$rows$x), "input"), describe_domain(domain$box))
 }
 
 #' @export

@@ -617,7 +617,9 @@ core_space.search_domain <- function(domain, setting) {
 }
 
 #' @export
-describe_domain.search_domain <- function(domain) sprintf("a search space with %d input(s)", length(domain$names))
+describe_domain.search_domain <- function(domain) {
+  paste("a search space with", amount_of(length(domain$names), "input"))
+}
 
 #' @export
 domain_story.search_domain <- function(domain) {

@@ -257,7 +257,7 @@ lengthscales_of <- function(sides) unname(0.4 * sqrt(length(sides)) * sides)
 
 # ---- for users ----------------------------------------------------------------
 
-# A description within a sentence: "a box with 2 input(s)".
+# A description within a sentence: "a box with 2 inputs".
 describe_domain <- function(domain) UseMethod("describe_domain")
 
 # The description for print(), without brackets.

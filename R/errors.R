@@ -545,8 +545,8 @@ name_of_maker <- function(x) {
 check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows = NULL) {
   force(arg)                            # before `x` is changed
   delayedAssign("allowed", paste0("a numeric vector, matrix or data.frame of finite values",
-                                  if (!is.null(rows)) paste0(" with ", rows, " row(s)"),
-                                  if (!is.null(columns)) paste0(" with ", columns, " column(s)")))
+                                  if (!is.null(rows)) paste(" with", amount_of(rows, "row")),
+                                  if (!is.null(columns)) paste(" with", amount_of(columns, "column"))))
   if (missing(x)) stop_missing(arg, allowed)
   if (is.data.frame(x)) {
     check_data_frame(x, arg)
@@ -610,6 +610,9 @@ by_name <- function(x, names, arg) {
 made_up <- function(names) {
   any(vapply(c("Var", "V"), function(letter) identical(names, paste0(letter, seq_along(names))), NA))
 }
+
+# "1 input", "2 inputs".
+amount_of <- function(n, word) sprintf("%s %s%s", format(n, scientific = FALSE), word, if (n == 1) "" else "s")
 
 quoted <- function(names, most = 8) {
   shown <- paste(dQuote(readable(as.vector(utils::head(unclass(names), most))), FALSE), collapse = ", ")

@@ -243,7 +243,7 @@ regression_pairs <- function(x, y, kernel, domain) {
   if (!is.null(domain)) {
     domain <- as_domain(domain)
     if (length(domain$names) != ncol(x)) {
-      stop_argument("domain", sprintf("%d input(s)", length(domain$names)), sprintf("%d, as `x` has", ncol(x)))
+      stop_argument("domain", amount_of(length(domain$names), "input"), sprintf("%d, as `x` has", ncol(x)))
     }
     if (!same_names(names, domain$names)) {
       stop_argument("domain", paste("one with the inputs", quoted(domain$names)),

@@ -122,7 +122,7 @@ fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, start
   object <- gp_regression(x, y, kernel, if (is.null(noise_var)) 1 else noise_var,
                           if (fit_mean) 0 else mean, own_noise)
   if (length(object$y) < 2) {
-    stop_argument("y", sprintf("%d observation(s)", length(object$y)), "two or more observations")
+    stop_argument("y", amount_of(length(object$y), "observation"), "two or more observations")
   }
   if (fit_mean) object$mean <- base::mean(object$y)
   s2 <- base::mean((object$y - object$mean)^2)
@@ -260,7 +260,7 @@ log_prior <- function(parameters, problem) {
 print.gp_fit <- function(x, ...) {
   check_class(x, "gp_fit")
   print.gp_regression(x)
-  cat(sprintf("%g parameter(s) fitted in %g evaluations%s\n", x$estimated, x$evaluations,
+  cat(sprintf("%s fitted in %s%s\n", amount_of(x$estimated, "parameter"), amount_of(x$evaluations, "evaluation"),
               switch(x$convergence, converged = "", iterations = "; stopped by `iterations`",
                      constant = ": y is constant, the parameters were kept")))
   invisible(x)

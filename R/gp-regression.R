@@ -86,7 +86,8 @@ check_own_noise <- function(own_noise, n) {
   if (is.null(own_noise)) return(NULL)
   check_sound(own_noise, "own_noise", "NULL, or numbers")
   if (length(own_noise) != n) {
-    stop_argument("own_noise", describe(own_noise), sprintf("NULL, or a number or NA for each of %d observation(s)", n))
+    stop_argument("own_noise", describe(own_noise),
+                  paste("NULL, or a number or NA for each of", amount_of(n, "observation")))
   }
   own_noise <- check_noise_vars(own_noise, n, "own_noise")
   if (!all(is.na(own_noise))) own_noise
@@ -102,7 +103,7 @@ check_targets <- function(y, n, arg = "y") {
   if (!missing(y) && is.matrix(y) && ncol(y) == 1) y <- y[, 1]
   y <- check_numbers(y, arg, lower = -largest_number, upper = largest_number)
   if (length(y) != n) {
-    stop_argument(arg, describe(y), sprintf("one number for each of the %d row(s) of `x`", n))
+    stop_argument(arg, describe(y), sprintf("one number for each of the %s of `x`", amount_of(n, "row")))
   }
   y
 }
@@ -307,7 +308,7 @@ residuals.gp_regression <- function(object, ...) {
 #' @export
 print.gp_regression <- function(x, ...) {
   check_class(x, "gp_regression")
-  cat(sprintf("<Gaussian-process regression: %d observation(s), inputs %s>\n", length(x$y),
+  cat(sprintf("<Gaussian-process regression: %s, inputs %s>\n", amount_of(length(x$y), "observation"),
               paste(x$names, collapse = ", ")))
   print(x$kernel)
   cat(sprintf("noise variance %.4g, prior mean %.4g, log likelihood %.6g\n", x$noise_var, x$mean,
@@ -336,7 +337,7 @@ summary.gp_regression <- function(object, ...) {
 
 #' @export
 print.summary.gp_regression <- function(x, ...) {
-  cat(sprintf("Gaussian-process regression: %d observation(s), inputs %s\n", x$nobs,
+  cat(sprintf("Gaussian-process regression: %s, inputs %s\n", amount_of(x$nobs, "observation"),
               paste(x$inputs, collapse = ", ")))
   print(x$kernel)
   cat(sprintf("noise variance:   %.4g\nprior mean:       %.4g\n", x$noise_var, x$mean))
@@ -411,7 +412,7 @@ check_noise_vars <- function(noise_var, count, arg = "noise_var") {
   numbers <- is_number(noise_var) || (is.logical(noise_var) && !is.object(noise_var) && all(is.na(noise_var)))
   if (!numbers || !length(noise_var) %in% c(1, count)) {
     stop_argument(arg, describe(noise_var),
-                  sprintf("NULL, one number > 0, or one for each of %d reward(s)", count))
+                  paste("NULL, one number > 0, or one for each of", amount_of(count, "reward")))
   }
   own <- check_numbers(as.double(noise_var), arg, lower = 0, open_lower = TRUE, upper = largest_number, na = TRUE)
   rep_len(own, count)

@@ -555,6 +555,23 @@ kernel_parameters <- function(kernel) {
   if (length(values)) do.call(c, values) else stats::setNames(numeric(), character())
 }
 
+# Their names for people: the inputs instead of their numbers.
+parameter_labels <- function(kernel, inputs) {
+  if (is_composite(kernel)) {
+    return(unlist(lapply(seq_along(kernel$parts), function(i) {
+      paste0(i, ".", parameter_labels(kernel$parts[[i]], inputs), recycle0 = TRUE)
+    })))
+  }
+  own <- if (is.null(kernel$dims)) inputs else if (is.character(kernel$dims)) kernel$dims else inputs[kernel$dims]
+  plain <- names(kernel_parameters(kernel))
+  for (field in trait(kernel, "fitted")) {
+    count <- length(kernel[[field]])
+    at <- match(paste0(kernel$type, ".", field, seq_len(count)), plain)
+    if (count > 1 && count == length(own)) plain[at] <- paste0(kernel$type, ".", field, " (", own, ")")
+  }
+  plain
+}
+
 # The same kernel with other values, in the order of kernel_parameters().
 kernel_with_parameters <- function(kernel, values) {
   known <- kernel_parameters(kernel)
@@ -671,7 +688,7 @@ resolve_dims <- function(dims, input_names) {
 
 expand_per_input <- function(values, count, field, kernel) {
   if (!length(values) %in% c(1, count)) {
-    stop_argument(field, sprintf("%d numbers for %d input(s) in kernel_%s()", length(values), count,
+    stop_argument(field, sprintf("%s for %s in kernel_%s()", amount_of(length(values), "number"), amount_of(count, "input"),
                                  kernel$type),
                   "one number or one for each input")
   }

@@ -78,6 +78,7 @@ NULL
 .onLoad <- function(libname, pkgname) {
   # R loads objects at their first use. An interrupt would leave an environment empty for the rest of the session.
   mget(with_environments, envir = topenv())
+  register_formats()
   when_loaded("bbotk", function() {
     bbotk::mlr_optimizers$add("gp_bandit", bandit_optimizer())
     bbotk::mlr_optimizers$add("async_gp_bandit", async_optimizer())

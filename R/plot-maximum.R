@@ -82,9 +82,9 @@ check_picture <- function(found, type, inputs, width, resolution, arg) {
   if (!is.null(resolution)) check_count(resolution, "resolution", lower = 2, upper = 1000)
   check_kind_of_picture(found, type)
   if (is.null(found$par) && NROW(found$front) == 0) {
-    why <- found$history$status[1]
+    why <- evaluations_of(found)$reason[1]
     stop_state("No evaluation of this search has succeeded", if (length(why)) paste0(" (", why, ")"),
-               ", so there is nothing to draw. See the `status` column of `$history`.", argument = arg)
+               ", so there is nothing to draw. See the columns `status` and `reason` of `$history`.", argument = arg)
   }
   names <- found$bandit$config$domain$names
   known <- is_text(inputs) && length(inputs) > 0 && all(inputs %in% names) && !anyDuplicated(inputs)

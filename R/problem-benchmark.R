@@ -83,8 +83,8 @@ test_function_entry <- list(settings = alist(
 #' @export
 print.bandit_test_function <- function(x, ...) {
   check_class(x, "bandit_test_function")
-  cat(sprintf("<test function %s, to be maximised: %d input(s), optimum %.10g at %d point(s)>\n",
-              x$name, as.integer(x$dimension), x$optimum, nrow(x$optimiser)))
+  cat(sprintf("<test function %s, to be maximised: %s, optimum %.10g at %s>\n",
+              x$name, amount_of(x$dimension, "input"), x$optimum, amount_of(nrow(x$optimiser), "point")))
   print(x$domain)
   cat("source:", x$source, "\n")
   invisible(x)

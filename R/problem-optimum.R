@@ -59,7 +59,7 @@ set_optimum <- function(problem, optimum) {
     if (!has_contexts(problem) || length(optimum) != K ||
         !all(vapply(optimum, is.function, logical(1)))) {
       stop_argument("optimum", describe(optimum), sprintf(
-        "a number, %d number(s), or, with contexts, a function of them for each period", K))
+        "a number, %s, or, with contexts, a function of them for each period", amount_of(K, "number")))
     }
     problem$optimum <- optimum
   } else {

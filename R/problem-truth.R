@@ -11,8 +11,8 @@ set_reward <- function(problem, reward) {
   if (!is.null(functions)) {
     if (length(functions) != K || !all(vapply(functions, is.function, logical(1)))) {
       stop_argument("reward", if (is.function(reward)) "one function" else describe(reward),
-                    sprintf("a list of %d functions, one per period (`change_points` has %d element(s))",
-                            K, K - 1))
+                    sprintf("a list of %d functions, one per period (`change_points` has %s)",
+                            K, amount_of(K - 1, "element")))
     }
     if (is_tabulated(problem)) {
       inputs <- problem_inputs(problem, all_points(problem$domain))
@@ -122,7 +122,7 @@ evaluate_constraints <- function(f, inputs, m = NULL) {
   if (!is_number(value) || nrow(value) != nrow(inputs) || ncol(value) < 1 ||
       any(!is.finite(value)) || (!is.null(m) && ncol(value) != m)) {
     stop_returned("constraints", value,
-                  sprintf("a row of %s finite value(s) per row of its input (%d rows were given)",
+                  sprintf("a row of %s finite values per row of its input (%d rows were given)",
                           if (is.null(m)) "m" else m, nrow(inputs)))
   }
   matrix(as.double(value), nrow(inputs))

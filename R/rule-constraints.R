@@ -100,7 +100,7 @@ constraint_entries <- list(
 #' @export
 print.bandit_constraints <- function(x, ...) {
   check_class(x, "bandit_constraints")
-  print_part(x, sprintf("%d %s constraint(s), epochs of %d rounds, %s", x$count, x$kind, x$epoch,
+  print_part(x, sprintf("%s, epochs of %d rounds, %s", amount_of(x$count, paste(x$kind, "constraint")), x$epoch,
                         if (x$reuse) "data reused" else "a fresh posterior each"),
              unclass(x)[intersect(c("epochs", "step", "penalty", "penalty_scale",
                                     if (identical(x$penalty, "polynomial")) "penalty_power"), names(x))])

@@ -216,7 +216,7 @@ check_looks <- function(rule, config, arg) {
   if (!trait(rule, "by_looks") || is.null(looks)) return(invisible())
   if (is.null(rule$at) || length(rule$at) > looks) {
     stop_argument(arg,
-                  sprintf("stop_gap() with %s for %g check(s), at %s", trait(width, "title"), looks,
+                  sprintf("stop_gap() with %s for %s, at %s", trait(width, "title"), amount_of(looks, "check"),
                           if (is.null(rule$at)) "every round" else sprintf("%d rounds", length(rule$at))),
                   "stop_gap(at = ) with at most the number of rounds that the width was made for")
   }

@@ -153,7 +153,7 @@ check_evaluated <- function(policy) {
 }
 
 warn_of_few_rewards <- function(effective, n) {
-  warn_small_sample(sprintf("This estimate rests on %.3g effective reward(s) of %d: ", effective, n),
+  warn_small_sample(sprintf("This estimate rests on %.3g effective rewards of %d: ", effective, n),
                     "few logged choices are those of the policy. The interval takes this into account.")
 }
 
@@ -299,7 +299,7 @@ checked_log <- function(log, config, draws) {
   used <- which(!is.na(log$reward) & !by_hand)
   log <- log[used, , drop = FALSE]
   if (nrow(log) < 2) {
-    stop_data(sprintf("This log has %d observed reward(s); an estimate needs at least two.", nrow(log)),
+    stop_data(sprintf("This log has %s; an estimate needs at least two.", amount_of(nrow(log), "observed reward")),
               argument = "log")
   }
   p <- own_columns(log, given)$propensity
@@ -463,7 +463,7 @@ replayed_rewards <- function(bandit, rows, range) {
     else bandit_withdraw(bandit, query$id, FALSE)
   }
   if (sum(seen) < 2) {
-    stop_data(sprintf("Only %d choice(s) of this log are the policy's; an estimate needs two or more. ", sum(seen)),
+    stop_data(sprintf("The policy's choices in this log: %d. An estimate needs two or more. ", sum(seen)),
               "Use a longer log, or `method = \"dr\"`.", argument = "log")
   }
   reward <- rows$reward[seen]

@@ -3,8 +3,14 @@
 #' @rdname bandit-methods
 #' @export
 print.bandit_run <- function(x, ...) {
-  print(summary(x))
+  cat(run_lines(summary(x)), sep = "\n")
   invisible(x)
+}
+
+run_lines <- function(x) {
+  c(sprintf("Run of %s: %s", amount_of(x$rounds, "round"), x$policy),
+    sprintf("  regret     cumulative %.4g, average %.3g, simple %.3g (best possible reward %.4g)",
+            x$cumulative_regret, x$average_regret, x$simple_regret, x$optimum))
 }
 
 #' @rdname bandit-methods
@@ -20,15 +26,14 @@ summary.bandit_run <- function(object, ...) {
                  simple_regret = last$simple_regret,
                  optimum = last$optimum, segments = max(data$segment),
                  played = length(unique(data$arm)), pending = sum(is.na(data$reward)),
-                 violation = last$cumulative_violation, hard_violation = last$hard_violation),
+                 violation = last$cumulative_violation, hard_violation = last$hard_violation,
+                 course = regret_course(data)),
             class = "summary_bandit_run")
 }
 
 #' @export
 print.summary_bandit_run <- function(x, ...) {
-  cat(sprintf("Run of %d rounds: %s\n", x$rounds, x$policy))
-  cat(sprintf("  regret     cumulative %.4g, average %.3g, simple %.3g (best possible reward %.4g)\n",
-              x$cumulative_regret, x$average_regret, x$simple_regret, x$optimum))
+  cat(run_lines(x), sep = "\n")
   if (x$played) cat(sprintf("  played     %d distinct arms\n", x$played))
   if (x$pending) cat(sprintf("  pending    %d rewards had not arrived at the end\n", x$pending))
   if (x$segments > 1) cat(sprintf("  restarts   %d\n", x$segments - 1L))
@@ -36,7 +41,14 @@ print.summary_bandit_run <- function(x, ...) {
     cat(sprintf("  violation  %.4g in sum, %.3g a round%s\n", x$violation, x$violation / x$rounds,
                 if (is.null(x$hard_violation)) "" else sprintf("; without cancellation %.4g", x$hard_violation)))
   }
+  if (nrow(x$course) > 1) print(x$course, row.names = FALSE, digits = 4)
   invisible(x)
+}
+
+# The regret after a quarter, half, three quarters and all of the rounds.
+regret_course <- function(data) {
+  at <- unique(ceiling(nrow(data) * (1:4 / 4)))
+  data.frame(round = at, average_regret = data$cumulative_regret[at] / at, simple_regret = data$simple_regret[at])
 }
 
 #' @rdname bandit-methods

@@ -95,18 +95,20 @@ check_same_domain <- function(config, problem) {
                   paste("a problem with the bandit's inputs, in their order:", quoted(ours$names)))
   }
   if (!constraint_count(config) %in% c(0, problem$constraint_count)) {
-    stop_argument("problem", sprintf("a problem with %d constraint(s)", problem$constraint_count),
-                  sprintf("a problem with %d constraint(s), like the bandit's", constraint_count(config)))
+    stop_argument("problem", paste("a problem with", amount_of(problem$constraint_count, "constraint")),
+                  sprintf("a problem with %s, like the bandit's", amount_of(constraint_count(config), "constraint")))
   }
   if (!is.null(problem$outcomes)) check_same_outcomes(config, problem)
   else if (!outcome_count(config) %in% c(1, 1 + problem$constraint_count)) {
-    stop_argument("problem", sprintf("a problem with %d constraint(s)", problem$constraint_count),
-                  sprintf("a problem whose constraints are the bandit's %d further outcome(s), in their order (%s)",
-                          outcome_count(config) - 1L, paste(outcome_names(config)[-1], collapse = ", ")))
+    stop_argument("problem", paste("a problem with", amount_of(problem$constraint_count, "constraint")),
+                  sprintf("a problem whose constraints are the bandit's %s, in their order (%s)",
+                          amount_of(outcome_count(config) - 1L, "further outcome"),
+                          paste(outcome_names(config)[-1], collapse = ", ")))
   }
   if (length(config$context_names) != length(problem$context_names)) {
-    stop_argument("problem", sprintf("a problem with contexts of %d value(s)", length(problem$context_names)),
-                  sprintf("a problem with contexts of %d value(s), like the bandit's", length(config$context_names)))
+    stop_argument("problem", paste("a problem with contexts of", amount_of(length(problem$context_names), "value")),
+                  sprintf("a problem with contexts of %s, like the bandit's",
+                          amount_of(length(config$context_names), "value")))
   }
   if (!same_names(problem$context_names, config$context_names)) {
     stop_argument("problem", paste("a problem with the contexts", quoted(problem$context_names)),

@@ -35,7 +35,7 @@
 #' * **Several workers, or a store**: the evaluation is ended, also in `Sys.sleep()`, `system()` and compiled code. With
 #'   a store it runs in a separate process, see [work_on()].
 #' * **One worker, no store**: `timeout` is R's own time limit ([setTimeLimit()]). It ends R code, but neither
-#'   `Sys.sleep()` nor compiled code: the status then states when the evaluation ended. It replaces a limit that you
+#'   `Sys.sleep()` nor compiled code: the `reason` then states when the evaluation ended. It replaces a limit that you
 #'   have set. With `Inf` your limit is kept, and ends the search.
 #' @return An object of class `search_control`.
 #' @section Errors: A `gpbandits_error` names the argument.

@@ -79,7 +79,7 @@
 #' * `value`, `sd`: the expected reward at `par` and its standard deviation, with a part of the fitted noise (see
 #'   [recommended-point]).
 #' * `observed`: the row of the history with the best reward.
-#' * `history`: a data.frame with the inputs, `reward` and `status` of each evaluation.
+#' * `history`: a data.frame with the inputs, `reward` and `status` of each evaluation, and the `reason` of failures.
 #' * `bandit`: a [GPBandit] with which to continue. Its rewards are the objective's (`centre` 0 and `scale` 1).
 #' * `direction`; `interrupted`: did the search end early?
 #' * `out_of_time`: did `time_limit`?
@@ -246,8 +246,8 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' `data` may be a spreadsheet, see [earlier-experiments]. Rows outside the search space are used for fitting. They are
 #' never suggested or recommended.
 #' @section Failed evaluations:
-#' An evaluation fails if it raises an error, or returns `NA` or anything but one finite number. Column `status` of the
-#' history records the failure, and the search avoids the region:
+#' An evaluation fails if it raises an error, or returns `NA` or anything but one finite number. Its `status` in the
+#' history is `"failed"`, with the `reason` in the next column, and the search avoids the region:
 #'
 #' * The model uses the worst reward so far in its stead, with the noise variance of a value between the worst and the
 #'   best reward (`failures = "doubt"`, see [bandit-queries]). A single failure among good points therefore has little

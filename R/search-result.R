@@ -14,7 +14,24 @@ maximum_of_search <- function(search) {
 maximum_entry <- list(settings = alist(history = check_data_frame(history), bandit = check_bandit(bandit),
                                        interrupted = check_flag(interrupted)))
 
-new_maximum <- function(history, bandit, ...) of_form(bandit$config, "new_maximum")(history, bandit, ...)
+new_maximum <- function(history, bandit, ...) {
+  of_form(bandit$config, "new_maximum")(with_reasons(history, bandit$config), bandit, ...)
+}
+
+# During a search a failed evaluation has its reason as status. In the result the status is one word, and the reason is
+# in the next column (if there is any).
+result_words <- c("observed", "partial", "given", "cheap", "stopped", "waiting", "unfinished", "failed")
+
+with_reasons <- function(history, config) {
+  status <- history[[status_name(config)]]
+  failed <- which(!status %in% c(result_words, status_names))
+  name <- beside("reason", config$domain$names)
+  if (length(failed) == 0 || name %in% names(history)) return(history)
+  reason <- replace(rep(NA_character_, length(status)), failed, status[failed])
+  history[[status_name(config)]][failed] <- "failed"
+  at <- match(status_name(config), names(history))
+  cbind(history[seq_len(at)], stats::setNames(data.frame(reason), name), history[-seq_len(at)])
+}
 
 new_maximum_of_rewards <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
@@ -131,7 +148,7 @@ story_of_rewards <- function(x) {
   head <- sprintf("%s found with %s%s%s", if (identical(x$direction, "minimize")) "Minimum" else "Maximum", effort,
                   if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
   if (is.null(x$par)) {
-    return(c(head, paste0("  no evaluation has succeeded", if (failed) paste(":", own$status[1]))))
+    return(c(head, paste0("  no evaluation has succeeded", if (failed) paste(":", own$reason[1]))))
   }
   c(head,
     sprintf("  recommended    %s: %.5g %s %.2g expected", describe_point(x$par), x$value, plus_minus(), x$sd),
@@ -163,7 +180,7 @@ summary_of_rewards <- function(object) {
   best <- c(as.list(object$par), columns_beside(list(mean = object$value, sd = object$sd), names(object$par)))
   structure(list(story = maximum_story(object), best = best,
                  top = object$history[utils::head(order, 5), ], counts = counts,
-                 reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
+                 reasons = sort(table(own$reason[is.na(history$reward)]), decreasing = TRUE),
                  model = model_in_force(config), certificate = object$certificate, race = object$race,
                  transfer = transfer_table(config)), class = "summary_bandit_maximum")
 }
@@ -187,16 +204,20 @@ print.summary_bandit_maximum <- function(x, ...) {
   }
   if (nrow(x$top)) {
     cat("  best evaluations:\n")
-    print(x$top, row.names = FALSE, digits = 5)
+    kept <- names(x$top) != "reason" | !vapply(x$top, function(column) all(is.na(column)), NA)
+    print(x$top[kept], row.names = FALSE, digits = 5)
   }
   invisible(x)
 }
 
 # With the models that are averaged, if there are several.
 model_in_force <- function(config) {
-  list(parameters = kernel_parameters(config$kernel), noise_var = if (uses_noise_var(config)) config$noise_var,
+  labels <- parameter_labels(config$kernel, input_names(config))
+  average <- if (!is.null(config$models)) parameters_of_models(config)
+  average$parameter <- c(labels, average$parameter[-seq_along(labels)])
+  list(parameters = stats::setNames(kernel_parameters(config$kernel), labels), noise_var = if (uses_noise_var(config)) config$noise_var,
        outputs = if (is.null(config$outputs)) trait(config$rewards, "title") else describe_outputs(config),
-       average = if (!is.null(config$models)) parameters_of_models(config), weights = model_weights(config))
+       average = average, weights = model_weights(config))
 }
 
 model_words <- function(model) {
@@ -356,7 +377,7 @@ story_of_outcomes <- function(x) {
     return(c(lines, sprintf("  front        %d points: %s", nrow(x$front),
                             paste(vapply(wanted, range_of, ""), collapse = ", "))))
   }
-  if (is.null(x$par)) return(c(lines, paste0("  no evaluation has succeeded", if (failed) paste(":", own$status[1]))))
+  if (is.null(x$par)) return(c(lines, paste0("  no evaluation has succeeded", if (failed) paste(":", own$reason[1]))))
   expected <- paste(sprintf("%s %.5g %s %.2g", names(x$value), x$value, plus_minus(), x$sd), collapse = ", ")
   c(lines,
     sprintf("  recommended    %s: %s expected", describe_point(x$par), expected),

@@ -224,8 +224,8 @@ future_crew <- function(workers) {
   need_package("future", "workers")
   if (workers > future::nbrOfWorkers()) {
     stop_argument("workers", format(workers),
-                  sprintf("at most the %g worker(s) of the future plan, or 1 to any number with package mirai",
-                          future::nbrOfWorkers()))
+                  sprintf("at most the %s of the future plan, or 1 to any number with package mirai",
+                          amount_of(future::nbrOfWorkers(), "worker")))
   }
   list(begin = function(packed) {
          if (free_workers() == 0) restart_plan()

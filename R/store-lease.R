@@ -263,7 +263,7 @@ given_tokens <- function(id, token) if (!is.null(token)) list(id = id, token = t
 check_tokens <- function(bandit, id, token) {
   if (is.null(token)) return(invisible())
   if (!is_text(token) || length(token) != length(id)) {
-    stop_argument("token", describe(token), sprintf("NULL, or %d token(s) from $suggest()", length(id)))
+    stop_argument("token", describe(token), sprintf("NULL, or %s from $suggest()", amount_of(length(id), "token")))
   }
   id <- check_numbers(id, "id")
   if (!is.null(bandit$journal$kept)) return(invisible())

@@ -90,8 +90,8 @@ claim_blind <- function(width, bandit) {
            sprintf(paste("the design was played in uniformly random order, f stayed within %g of its mean over these",
                          "rounds, by a drift that was fixed before, and this is said of that mean"), width$drift)
          },
-         sprintf("points were chosen without regard to rewards, which are evaluated at %d time(s), fixed in advance",
-                 as.integer(width$looks)))
+         sprintf("points were chosen without regard to rewards, which are evaluated at %s, fixed in advance",
+                 amount_of(width$looks, "time")))
 }
 
 # If some rewards are wrong: the claim of the base for the correct rewards.

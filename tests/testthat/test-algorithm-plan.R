@@ -41,7 +41,7 @@ test_that("the width and its claim equal those of the worked example", {
   for (policy in list(policy_variance(), policy_uniform())) {
     found <- claim(policy)
     expect_equal(found$probability, 0.8)
-    expect_match(found$assumptions, "without regard to rewards, which are evaluated at 3 time(s)", fixed = TRUE, all = FALSE)
+    expect_match(found$assumptions, "without regard to rewards, which are evaluated at 3 times", fixed = TRUE, all = FALSE)
   }
   for (policy in list(policy_ucb(2), policy_ei(), policy_ts(1))) expect_true(is.na(claim(policy)$probability))
   expect_equal(claim(policy_ei(), initial_design = c(2, 4))$probability, 0.8)

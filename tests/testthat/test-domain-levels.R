@@ -8,7 +8,7 @@ refused <- function(code, arg) expect_identical(expect_error(code, class = "gpba
 test_that("text, factors and logicals are levels, returned in their types", {
   domain <- finite_domain(yields)
   expect_identical(domain$names, names(yields))
-  expect_output(print(domain), "12 arms, 4 input(s): ligand (XPhos/SPhos/dppf), base (Cs/K/Na), dry (FALSE/TRUE), temp", fixed = TRUE)
+  expect_output(print(domain), "12 arms, 4 inputs: ligand (XPhos/SPhos/dppf), base (Cs/K/Na), dry (FALSE/TRUE), temp", fixed = TRUE)
   b <- gp_bandit(domain, kernel_categorical(dims = c("ligand", "base", "dry")) * kernel_se(20, dims = "temp"), 0.01, policy_ei())
   expect_identical(b$posterior(yields[5, ]), b$posterior(arm = 5))
   b$add(yields[12:1, ], reward = 12:1 / 10)

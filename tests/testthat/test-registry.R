@@ -252,3 +252,23 @@ test_that("values that were checked are checked again if they may have changed",
 test_that("an engine is one that gp_bandit() lists", {
   expect_identical(gpbandits:::engine_names, eval(formals(gp_bandit)$engine))
 })
+
+test_that("format() and toString() of every part are the first line that it prints", {
+  for (class in names(one_of_each())) for (part in one_of_each()[[class]]) {
+    line <- format(part)
+    expect_identical(toString(part), line)
+    expect_length(line, 1)
+    expect_match(utils::capture.output(print(part))[1], line, fixed = TRUE)
+  }
+  b <- gp_ucb(1:3, kernel_se(1), 0.1)
+  expect_identical(format(b), "Gaussian-process bandit over 3 arms with 1 input")
+  expect_identical(toString(list(format(b$domain()))), "finite domain: 3 arms, 1 input: x1")
+})
+
+test_that("amounts have a singular and a plural", {
+  expect_identical(gpbandits:::amount_of(1, "input"), "1 input")
+  expect_identical(gpbandits:::amount_of(20000, "row"), "20000 rows")
+  files <- list.files(test_path("..", "..", "R"), "[.]R$", full.names = TRUE)
+  skip_if(length(files) == 0, "only in the repository")
+  expect_identical(grep("%[dg] [a-z ]+[(]s[)]", unlist(lapply(files, readLines)), value = TRUE), character())
+})

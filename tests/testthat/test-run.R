@@ -241,3 +241,15 @@ test_that("a bandit is freed after a run, whatever functions of R were called", 
   # (The last one may be in a register, or a cache of R's.)
   for (name in few_of(names(lives), 3)) expect_lte(kept_in_memory(lives[[name]]), 1, label = paste("bandits kept by", name))
 })
+
+test_that("print(run) is short, and summary(run) has the course of the regret", {
+  x <- 1:20 / 20
+  set.seed(1)
+  run <- run_bandit(gp_ucb(x, kernel_se(0.2), 0.01), bandit_problem(x, sin(6 * x), noise = 0.1), 20)
+  printed <- utils::capture.output(print(run))
+  expect_length(printed, 2)
+  expect_identical(utils::capture.output(summary(run))[1:2], printed)
+  course <- summary(run)$course
+  expect_equal(course$round, c(5, 10, 15, 20))
+  expect_equal(course$average_regret[4], summary(run)$average_regret)
+})

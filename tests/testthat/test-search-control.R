@@ -21,7 +21,7 @@ test_that("a search uses its control", {
   slow <- function(p) repeat NULL
   expect_warning(found <- maximize_bandit(slow, line, 1, control = search_control(timeout = 0.05, attempts = 1)),
                  class = "gpbandits_no_success")
-  expect_match(found$history$status, "timed out")
+  expect_match(found$history$reason, "timed out")
   expect_identical(found$bandit$config$pending, pending_hallucinate())
   expect_message(maximize_bandit(hill, line, 2, control = search_control(verbose = TRUE)), "1 of 2")
   bar <- utils::capture.output(maximize_bandit(hill, line, 2, control = search_control(progress = TRUE)),

@@ -67,7 +67,7 @@ test_that("an objective that returns no such reward has failed", {
   failed <- found$history$x > 0.6
   expect_true(any(failed))
   expect_equal(is.na(found$history$reward), failed)
-  expect_equal(unique(found$history$status[failed]), "returned 0.5")
+  expect_equal(unique(found$history$reason[failed]), "returned 0.5")
   expect_lte(found$par$x, 0.6)
   levels <- maximize_bandit(function(p) if (p$x > 0.5) "good" else "bad", list(x = c(0, 1)), 10,
                             rewards = rewards_ordinal(c("bad", "good")))

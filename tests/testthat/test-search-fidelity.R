@@ -122,7 +122,7 @@ test_that("failures, rules, time and interrupts end it with the results so far; 
   found <- maximize_bandit(function(p, z) if (p[["x"]] > 2.7) stop("too far") else biased(p, z), list(x = c(1, 3)), 8,
                            fidelity = share())
   failed <- is.na(found$history$reward)
-  expect_true(all(grepl("too far", found$history$status[failed])))
+  expect_true(all(grepl("too far", found$history$reason[failed])))
   expect_lt(abs(found$par[["x"]] - 2.2), 0.3)
   ruled <- maximize_bandit(biased, list(x = c(1, 3)), 50, fidelity = share(), n_initial = 4,
                            stop_when = function(search) nrow(search$history) >= 7)

@@ -37,7 +37,7 @@ test_that("an objective that fails or returns nonsense is recorded and avoided, 
   expect_equal(calls, 25)
   expect_equal(nrow(found$history), 25)
   failed <- is.na(found$history$reward)
-  expect_true(all(grepl("too small", found$history$status[found$history$x < 0.3])))
+  expect_true(all(grepl("too small", found$history$reason[found$history$x < 0.3])))
   expect_true(all(found$history$status[!failed] == "observed"))
   expect_lt(mean(utils::tail(failed, 10)), 0.5)
   expect_lt(abs(found$par[["x"]] - 0.5), 0.05)
@@ -320,4 +320,19 @@ test_that("rows outside the space are fitted, never suggested and never recommen
     data = data.frame(x = 2, y = 9, g = 0), outcomes = list(y = to_maximize(), g = at_most(1))))
   expect_lte(limited$observed$x, 1)
   expect_error(maximize_bandit(f, 1:3, 2, data = data.frame(x1 = 9, reward = 1)), "`data`", class = "gpbandits_error")
+})
+
+test_that("a failed evaluation has one word as status, and its reason in a column", {
+  set.seed(3)
+  f <- function(x, y) if (x > 0.8) stop("diverged") else -(x - 0.3)^2 - y^2
+  found <- maximize_bandit(f, list(x = c(0, 1), y = c(0, 1)), 14)
+  failed <- found$history$x > 0.8
+  expect_true(any(failed))
+  expect_identical(found$history$status, ifelse(failed, "failed", "observed"))
+  expect_identical(found$history$reason, ifelse(failed, "error: diverged", NA))
+  expect_output(print(summary(found)), "matern.lengthscale (y) =", fixed = TRUE)
+  expect_output(print(summary(found)), paste(sum(failed), "x error: diverged"), fixed = TRUE)
+  more <- maximize_bandit(f, list(x = c(0, 1), y = c(0, 1)), 2, data = found$history)
+  expect_equal(is.na(more$history$reward[1:14]), failed)
+  expect_false("reason" %in% names(update(maximize_bandit(function(x) -x^2, list(x = c(0, 1)), 5))$history))
 })

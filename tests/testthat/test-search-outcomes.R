@@ -83,9 +83,10 @@ test_that("an outcome that is NA has failed alone, and an evaluation without num
     bounded(p)
   }, list(x = c(0, 1)), 12, outcomes = two_outcomes, n_initial = 8)
   history <- found$history
-  status <- ifelse(history$x > 0.8, "partial", ifelse(history$x < 0.05, "returned NA", ifelse(history$x > 0.5, "error: no", "observed")))
-  expect_identical(history$status, status)
-  expect_gt(length(unique(status)), 3)
+  reason <- ifelse(history$x > 0.8, NA, ifelse(history$x < 0.05, "returned NA", ifelse(history$x > 0.5, "error: no", NA)))
+  expect_identical(history$reason, reason)
+  expect_identical(history$status, ifelse(history$x > 0.8, "partial", ifelse(is.na(reason), "observed", "failed")))
+  expect_length(unique(history$status), 3)
   inside <- found$bandit$history()
   expect_equal(inside$yield, history$yield)
   expect_equal(inside$impurity, history$impurity)
@@ -99,7 +100,7 @@ test_that("an outcome that is NA has failed alone, and an evaluation without num
   expect_equal(twin$posterior(), worst$posterior())
   expect_warning(none <- maximize_bandit(function(p) 3, list(x = c(0, 1)), 12, outcomes = two_outcomes),
                  class = "gpbandits_no_success")
-  expect_match(none$history$status[1], "yield, impurity")
+  expect_match(none$history$reason[1], "yield, impurity")
   expect_null(none$par)
   expect_output(print(none), "no evaluation has succeeded")
 })
@@ -187,7 +188,7 @@ test_that("workers evaluate several outcomes in a store", {
                            data = data.frame(x = c(0.05, 0.85, 0.95), yield = c(0.2, 0.1, 1), impurity = c(0.05, 0.85, NA)))
   expect_equal(nrow(found$history), 13)
   own <- found$history[-(1:3), ]
-  expect_identical(own$status, ifelse(own$x > 0.9, "partial", ifelse(own$x > 0.8, "error: no", "observed")))
+  expect_identical(own$status, ifelse(own$x > 0.9, "partial", ifelse(own$x > 0.8, "failed", "observed")))
   expect_false(any(found$bandit$history()$status %in% c("pending", "partial")))
   expect_equal(found$par[["x"]], 0.2, tolerance = 0.1)
 })

@@ -92,7 +92,7 @@ test_that("points that kill their worker every time are recorded as failed, and 
     expect_complete(found, 10)
     died <- found$history$x > 0.6
     expect_gt(sum(died), 1)
-    expect_identical(grepl("worker died (2 attempts)", found$history$status, fixed = TRUE), died)
+    expect_identical(grepl("worker died (2 attempts)", found$history$reason, fixed = TRUE), died)
     expect_true(all(is.na(found$history$reward) == died))
     expect_lt(found$par[["x"]], 0.65)
   })
@@ -108,8 +108,9 @@ test_that("time limits end R code, and workers that ignore them are abandoned", 
   alone <- maximize_bandit(busy, list(x = c(0, 1)), 6, control = search_control(timeout = 1, attempts = 1))
   late <- alone$history$x > 0.7
   expect_gt(sum(late), 0)
-  expect_identical(alone$history$status, ifelse(late, "timed out after 1 s (1 attempts)", "observed"))
-  # What cannot be ended in this process does not count, and the status states when it ended.
+  expect_identical(alone$history$status, ifelse(late, "failed", "observed"))
+  expect_identical(alone$history$reason, ifelse(late, "timed out after 1 s (1 attempts)", NA))
+  # What cannot be ended in this process does not count, and the reason states when it ended.
   asleep <- plain(function(p) {
     if (p[["x"]] > 0.7) Sys.sleep(1.5)
     p[["x"]]
@@ -117,7 +118,7 @@ test_that("time limits end R code, and workers that ignore them are abandoned", 
   overrun <- maximize_bandit(asleep, list(x = c(0, 1)), 4, control = search_control(timeout = 0.2, attempts = 1))
   late <- overrun$history$x > 0.7
   expect_gt(sum(late), 0)
-  expect_identical(grepl("^timed out after 0.2 s, ended after [0-9]+ s", overrun$history$status), late)
+  expect_identical(grepl("^timed out after 0.2 s, ended after [0-9]+ s", overrun$history$reason), late)
   expect_identical(is.na(overrun$history$reward), late)
   woke <- tempfile()
   slow <- function(p) {
@@ -136,7 +137,7 @@ test_that("time limits end R code, and workers that ignore them are abandoned", 
     expect_complete(found, 8)
     late <- found$history$x > 0.7
     expect_gt(sum(late), 0)
-    expect_identical(found$history$status, ifelse(late, "timed out after 1 s (2 attempts)", "observed"))
+    expect_identical(found$history$reason, ifelse(late, "timed out after 1 s (2 attempts)", NA))
     # compiled code, or another program, does not check R's clock
     marker <- tempfile()
     deaf <- function(p) {
@@ -168,8 +169,8 @@ test_that("errors and nonsense of the objective are returned from the workers un
     found <- maximize_bandit(objective, list(x = c(0, 1)), 10, workers = Inf)
     expect_complete(found, 10)
     x <- found$history$x
-    expect_identical(found$history$status,
-                     ifelse(x < 0.3, "error: too small", ifelse(x > 0.8, "returned \"large\"", "observed")))
+    expect_identical(found$history$reason,
+                     ifelse(x < 0.3, "error: too small", ifelse(x > 0.8, "returned \"large\"", NA)))
   })
 })
 

@@ -118,7 +118,7 @@ test_that("races and fleets end evaluations at their time limit", {
   found <- maximize_bandit(slow, list(x = c(0, 1)), 8, store = bandit_store(tempfile(fileext = ".db"), "b", seed = 2),
                            workers = 2, control = search_control(timeout = 1))
   expect_gt(sum(late(found)), 0)
-  expect_identical(grepl("^timed out after 1 s", found$history$status), late(found))
+  expect_identical(grepl("^timed out after 1 s", found$history$reason), late(found))
   raced <- with_values(function(p, fold) {
     if (p[["x"]] > 0.7) Sys.sleep(300)
     -p[["x"]] + fold / 100
@@ -127,7 +127,7 @@ test_that("races and fleets end evaluations at their time limit", {
                                             store = bandit_store(tempfile(fileext = ".db"), "b", seed = 2),
                                             control = search_control(timeout = 1)))
   expect_gt(sum(late(found)), 0)
-  expect_identical(grepl("timed out after 1 s", found$history$status), late(found))
+  expect_identical(grepl("timed out after 1 s", found$history$reason), late(found))
 })
 
 test_that("a time limit while a second process starts ends that process without a message", {
