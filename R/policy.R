@@ -39,8 +39,8 @@
 #'
 #' * Pending points are members of \eqn{Z}{Z} (except with [pending_ignore()]), so batches need no stand-in rewards.
 #' * Of more than 64 points the draws include the 64 that may improve most on the largest posterior mean. The value is
-#'   too large by at most the sum of the other points' expected improvements over the best of these. For 150 points with
-#'   noise of half the prior variance, this was below 1% of the largest value.
+#'   too large by at most the sum of the other points' expected improvements over the best of these. For 150 points
+#'   this was below 1%.
 #' * The value of an evaluated point is 0, so on arms each is played once before any is repeated. If all candidates are
 #'   evaluated, the incumbent is the largest mean. The same holds in a context without evaluated points, and with fixed
 #'   inputs.
@@ -91,10 +91,9 @@
 #' @section Errors: `width` must be a confidence width. Thompson sampling does not accept [width_dmm()], which is not
 #'   one multiplier.
 #' @section Guarantee: That of the confidence width of `policy_ucb()` and `policy_ts()`, see [widths], the algorithms'
-#'   pages and [guarantees]. For `policy_ei()` with its defaults the average regret tends to 0 if \eqn{f} is drawn from
-#'   the prior, see [gp_ei()].
-#'   `policy_pi()`, `policy_kg()`, `policy_mean()` and `policy_uniform()` have no regret bound. For `policy_variance()`
-#'   the simple regret is bounded, see [plan_experiments()] and [width_fixed()].
+#'   pages and [guarantees]. `policy_ei()`: see [gp_ei()]. `policy_pi()`, `policy_kg()`, `policy_mean()` and
+#'   `policy_uniform()` have no regret bound. For `policy_variance()` the simple regret is bounded, see
+#'   [plan_experiments()] and [width_fixed()].
 #' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>, equation 6 (UCB); Chowdhury
 #'   and Gopalan (2017) <https://arxiv.org/abs/1704.00445>, Algorithms 1 and 2 (UCB, Thompson sampling); Jones, Schonlau
 #'   and Welch (1998), Efficient global optimization of expensive black-box functions, Journal of Global Optimization
