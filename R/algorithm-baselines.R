@@ -1,17 +1,20 @@
 # `baseline_constrained()`: the baselines for long-term constraints. Layer: algorithms.
 
-#' Baselines for constrained Bayesian optimisation: CKB, EPBO, bandit OCO, ADMMBO
+#' Baselines for constrained Bayesian optimisation: CKB, EPBO, RPOL, bandit OCO, ADMMBO
 #'
-#' `baseline_constrained()` makes one of four methods that maximise \eqn{f} under unknown constraints
+#' `baseline_constrained()` makes one of five methods that maximise \eqn{f} under unknown constraints
 #' \eqn{g_j(x)\le 0}{g_j(x) <= 0}. Use them as baselines for [gp_ucb_noiseless_constraints()] and
 #' [gp_ucb_noisy_constraints()], in [run_bandit()] and [compare_bandits()].
 #'
 #' * `"ckb"` (truncated primal-dual UCB, after Zhou and Ji 2022) weighs the constraints by multipliers.
 #' * `"epbo"` (exact penalty Bayesian optimisation, Lu and Paulson 2022) penalises violations. It is a [GPBandit].
+#' * `"rpol"` (rectified pessimistic-optimistic learning, after Guo, Zhu and Liu 2022) penalises violations more and
+#'   more.
 #' * `"oco"` is a gradient method without a model, see [bandit_oco].
 #' * `"admmbo"` alternates between the objective and the constraints, see [admmbo].
 #'
-#' @section CKB and EPBO: These two have separate posteriors of \eqn{f} and of each \eqn{g_j}. A confidence width
+#' @section CKB, EPBO and RPOL: These three have separate posteriors of \eqn{f} and of each \eqn{g_j}. A confidence
+#' width
 #'   \eqn{w} ([widths]) is the multiplier of the posterior standard deviation (sd). The methods use an upper bound of
 #'   \eqn{f} and lower bounds of the \eqn{g_j}:
 #'   \deqn{u_t = \mu_f + w_t\sigma_f,\quad l_{j,t} = \mu_{g_j} - w_{j,t}\sigma_{g_j}.}{u_t = mean_f + w_t sd_f,
@@ -30,6 +33,12 @@
 #'   where \eqn{\rho_t}{penalty(t)} is the penalty in round \eqn{t}. An infinite penalty is CONFIG (Xu et al. 2023):
 #'   [gp_ucb()] with `outcomes` that have limits.
 #'
+#'   `"rpol"` selects the same with a penalty \eqn{Q_j}{Q_j} for each constraint. These begin at
+#'   \eqn{\rho_1}{penalty(1)} and grow by what the lower bounds exceed:
+#'   \deqn{Q_j \leftarrow \max(Q_j + \max(l_{j,t}(x_t), 0), \rho_{t+1}).}{Q_j <- max(Q_j + max(l_jt(x_t), 0), penalty(t
+#'   + 1)).}
+#'   The text of the paper was not at hand: scales of the penalties may differ from it.
+#'
 #'   On arms the maxima are exact, elsewhere by a gradient-based search.
 #'
 #' @section Methods: Those of a [GPBandit] except (for all but `"epbo"`) `$draw()`, also [open_bandit()] for a
@@ -40,10 +49,11 @@
 #'   * `$best()` is the point of largest posterior mean of \eqn{f} whose posterior constraint means are at most 0.
 #'   * `$history()` has a column `phase`, and in `kappa1..` the multipliers at the choice (not for `"epbo"`).
 #'   * `$amend()` changes the posteriors, not earlier multipliers or steps.
-#'   * Pending rewards are ignored. Other pending rules, rules for changes and (for `"ckb"`) refits are not supported.
+#'   * Pending rewards are ignored. Other pending rules, rules for changes and (`"ckb"`, `"rpol"`) refits are not
+#'     supported.
 #'
-#'   With `contexts` (`"ckb"`, `"epbo"`) the maximum is over actions in the given context. The multipliers of `"ckb"`
-#'   are common to all contexts.
+#'   With `contexts` (`"ckb"`, `"epbo"`, `"rpol"`) the maximum is over actions in the given context. The multipliers of
+#'   `"ckb"` and `"rpol"` are common to all contexts.
 #' @section EPBO: `"epbo"` is a [GPBandit] with [outcomes]. All features of [gp_bandit()] are available through `...`:
 #'   pending rules, refits, low rank, stores. Without `outcomes`, `count` constraints are outcomes `g1`, `g2`, ... that
 #'   must be at most 0, and the objective is `reward`. Their values are given by these names, or as
@@ -58,22 +68,25 @@
 #'     together, the regret and the hard violation are of order \eqn{w_T\sqrt{T\gamma_T}}{w_T sqrt(T gamma_T)}. The
 #'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. The first two need no
 #'     Slater's condition. See [regret_bounds_outcomes] (original result, not peer-reviewed).
+#'   * `"rpol"`: the same with `function(t) sqrt(t)`, because its penalties are never smaller. Guo, Zhu and Liu (2022)
+#'     prove sublinear regret and hard violation for their version, also with delays and drift, which are not supported
+#'     here.
 #'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji; the theorems of
 #'     Shi and Eryilmaz are of the same kind). `step` must be of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large
 #'     enough. The hard violation is not bounded.
 #'
 #'   Not covered: the default width, and problems with contexts.
-#' @param method the method: `"ckb"` (the default), `"epbo"`, `"oco"` or `"admmbo"`.
+#' @param method the method: `"ckb"` (the default), `"epbo"`, `"rpol"`, `"oco"` or `"admmbo"`.
 #' @param domain,kernel,noise_var see [gp_bandit()]. `"oco"` has no posterior: it needs a box or arms, and does not use
 #'   `kernel` and `noise_var`.
 #' @param count the number of constraints, an integer >= 1; 1 by default.
-#' @param width the confidence width of \eqn{f}'s bound, see [widths] (`"ckb"` and `"epbo"` only). The default is 2
+#' @param width the confidence width of \eqn{f}'s bound, see [widths] (`"ckb"`, `"epbo"`, `"rpol"`). The default is 2
 #'   posterior standard deviations.
 #' @param step a number > 0. For `"ckb"` the step \eqn{\eta}{eta} of the multipliers, without a default. For `"oco"` the
 #'   step of the gradient method; 0.05 by default.
 #' @param bound the largest multiplier \eqn{\phi_{\max}}{phi_max}, a number > 0 (`"ckb"` only).
 #' @param penalty \eqn{\rho_t}{penalty(t)}, a number > 0, or a function of the round that returns one, such as
-#'   `function(t) sqrt(t)` (`"epbo"` only).
+#'   `function(t) sqrt(t)` (`"epbo"`, and `"rpol"`, whose default that is).
 #' @param epsilon the distance \eqn{\varepsilon}{eps} of the queries from the current point (`"oco"` only), a number >
 #'   0, below half of the box's shortest side; 0.1 by default.
 #' @param shrinkage \eqn{\delta}{delta}, the regularisation of the multipliers (`"oco"` only), a number >= 0; 1 by
@@ -81,9 +94,10 @@
 #' @param ... further settings, by name. An unknown name, or one of another method, is an error.
 #'   * the settings of `"admmbo"`: see [admmbo];
 #'   * `constraint_kernels`, `constraint_noise_var`, `constraint_mean` (all but `"oco"`), `constraint_width` (`"ckb"`,
-#'     `"admmbo"`): kernel, noise variance, prior mean and width of the \eqn{g_j}. Each is one for all, or a list (of
-#'     numbers a vector) with one per constraint. The defaults are those of \eqn{f}, and the mean 0;
-#'   * `mean`, `journal` and `trust` of [gp_bandit()] (`"oco"`: `journal` only), `contexts` (`"ckb"`, `"epbo"`);
+#'     `"rpol"`, `"admmbo"`): kernel, noise variance, prior mean and width of the \eqn{g_j}. Each is one for all, or a
+#'     list (of numbers a vector) with one per constraint. The defaults are those of \eqn{f}, and the mean 0;
+#'   * `mean`, `journal` and `trust` of [gp_bandit()] (`"oco"`: `journal` only), `contexts` (`"ckb"`, `"epbo"`,
+#'     `"rpol"`);
 #'   * `outcomes` (`"epbo"`): the role of each outcome, one as the objective and others with limits, see [outcomes], in
 #'     place of `count`;
 #'   * all other arguments of [gp_bandit()] (`"epbo"`).
@@ -91,7 +105,7 @@
 #'
 #'   * for `"epbo"`, a [GPBandit];
 #'   * otherwise an object of reference class `ScriptedBandit`, with the methods of the section *Methods*.
-#' @aliases ScriptedBandit ScriptedBandit-class config_ucb ckb epbo
+#' @aliases ScriptedBandit ScriptedBandit-class config_ucb ckb epbo rpol
 #' @concept constrained Bayesian optimization
 #' @concept exact penalty
 #' @concept primal-dual
@@ -99,7 +113,8 @@
 #' @references Zhou and Ji (2022), On kernelized multi-armed bandits with constraints, NeurIPS; Xu, Jiang, Svetozarevic
 #'   and Jones (2023), Constrained efficient global optimization of expensive black-box functions, ICML; Lu and Paulson
 #'   (2022), No-regret Bayesian optimization with unknown equality and inequality constraints using exact penalty
-#'   functions, IFAC-PapersOnLine.
+#'   functions, IFAC-PapersOnLine; Guo, Zhu and Liu (2022), Rectified pessimistic-optimistic learning for stochastic
+#'   continuum-armed bandit with constraints <https://arxiv.org/abs/2211.14720>.
 #' @seealso [bandit_oco], [admmbo], [benchmark_problem()].
 #' @examples
 #' problem <- benchmark_problem("small_feasible", grid = 21)
@@ -114,15 +129,16 @@
 #'                               outcomes = list(reward = to_maximize(), g1 = at_most(0)))
 #' batch$suggest(2)
 #' @export
-baseline_constrained <- function(method = c("ckb", "epbo", "oco", "admmbo"), domain, kernel, noise_var, ..., count = 1,
-                                 width = width_constant(2), step = if (method == "oco") 0.05, bound, penalty,
-                                 epsilon = 0.1, shrinkage = 1) {
+baseline_constrained <- function(method = c("ckb", "epbo", "rpol", "oco", "admmbo"), domain, kernel, noise_var, ...,
+                                 count = 1, width = width_constant(2), step = if (method == "oco") 0.05, bound,
+                                 penalty, epsilon = 0.1, shrinkage = 1) {
   method <- check_choice(method, names(baseline_settings))
   check_own_settings(method, names(match.call()))
+  if (method == "rpol" && missing(penalty)) penalty <- function(t) sqrt(t)
   switch(
     method,
-    ckb = ckb_bandit(domain = domain, kernel = kernel, noise_var = noise_var, step = step, bound = bound, width = width,
-                     count = count, ...),
+    ckb = , rpol = weighed_bandit(method, environment(), domain = domain, kernel = kernel, noise_var = noise_var,
+                                  width = width, count = count, ...),
     epbo = epbo_bandit(domain = domain, kernel = kernel, noise_var = noise_var, penalty = penalty, width = width,
                        count = count, counted = !missing(count), ...),
     oco = oco_bandit(domain = domain, epsilon = epsilon, step = step, shrinkage = shrinkage, count = count, ...),
@@ -134,6 +150,7 @@ baseline_constrained <- function(method = c("ckb", "epbo", "oco", "admmbo"), dom
 baseline_settings <- list(
   ckb = c("width", "step", "bound"),
   epbo = c("width", "penalty"),
+  rpol = c("width", "penalty"),
   oco = c("step", "epsilon", "shrinkage"),
   admmbo = c("objective_evaluations", "constraint_evaluations", "rho", "weight", "outer", "initial", "tolerance",
              "share")

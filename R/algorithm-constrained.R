@@ -1,16 +1,17 @@
-# GP-UCB under long-term constraints, and the baselines CKB and EPBO. Layer: algorithms.
+# GP-UCB under long-term constraints, and the baselines CKB, RPOL and EPBO. Layer: algorithms.
 
-# CKB is a script in R (bandit-script.R). It computes its multipliers from the lower bounds at the time of each choice,
-# and later amendments of rewards do not change them. This is a state in addition to the log, which policies of the core
+# CKB and RPOL are scripts in R (bandit-script.R). They compute their multipliers from the lower bounds at the time of
+# each choice, and later amendments of rewards do not change them. This is a state in addition to the log, which policies of the core
 # do not have. EPBO is a policy of the core, and the constraint columns are outcomes.
 
-ckb_bandit <- function(domain, kernel, noise_var, step, bound, width, count, ..., mean = 0, constraint_kernels = NULL,
-                       constraint_noise_var = NULL, constraint_width = NULL, constraint_mean = 0, contexts = NULL,
-                       journal = NULL, trust = FALSE) {
-  check_script_dots(..., allowed = names(formals(ckb_bandit)))
+# `frame`: the environment with the settings of the script `rule`.
+weighed_bandit <- function(rule, frame, domain, kernel, noise_var, width, count, ..., mean = 0,
+                           constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
+                           constraint_mean = 0, contexts = NULL, journal = NULL, trust = FALSE) {
+  check_script_dots(..., allowed = names(formals(weighed_bandit))[-(1:2)])
   parts <- gp_script_parts(domain, kernel, noise_var, check_script_width(width), count, mean, constraint_kernels,
                            constraint_noise_var, constraint_width, constraint_mean)
-  new_script_bandit("ckb", parts$domain, parts$count, contexts, parts$models, journal = journal, trust = trust)
+  new_script_bandit(rule, parts$domain, parts$count, contexts, parts$models, frame, journal, trust = trust)
 }
 
 # `counted`: TRUE if the user gave `count`.
@@ -39,18 +40,29 @@ optimistic_widths <- function(bandit) {
   c(widths[1], -widths[-1])
 }
 
-propose_ckb <- function(bandit, context) {
+# The point where the upper bound of f less the weighted lower bounds of the g_j is largest, and the multipliers after
+# it: `next_weights(phi, lower)`. `floored`: only positive lower bounds count.
+propose_weighed <- function(bandit, context, next_weights, floored = FALSE) {
   models <- models_of(bandit)
   phi <- bandit$memory$phi
   widths <- optimistic_widths(bandit)
-  point <- point_of_sum(bandit, models, context, c(1, -phi), widths)
+  point <- point_of_sum(bandit, models, context, c(1, -phi), widths, c(FALSE, rep(floored, length(phi))))
   lower <- vapply(seq_along(phi) + 1L, function(k) {
     p <- model_posterior(models[[k]], point, context)
     p$mean + widths[k] * p$sd
   }, 0)
-  moved <- phi + bandit$config$step * lower
-  list(point = point, memory = list(phi = pmin(pmax(moved, 0), bandit$config$bound)), phase = "policy",
-       width = widths[1], kappa = phi)
+  list(point = point, memory = list(phi = next_weights(phi, lower)), phase = "policy", width = widths[1], kappa = phi)
+}
+
+propose_ckb <- function(bandit, context) {
+  propose_weighed(bandit, context, function(phi, lower) {
+    pmin(pmax(phi + bandit$config$step * lower, 0), bandit$config$bound)
+  })
+}
+
+propose_rpol <- function(bandit, context) {
+  least <- penalty_now(bandit$config$penalty, table_size(bandit$queries) + 2)
+  propose_weighed(bandit, context, function(phi, lower) pmax(phi + pmax(lower, 0), least), floored = TRUE)
 }
 
 check_penalty_of_rounds <- function(penalty) {
@@ -168,6 +180,16 @@ register_script("ckb", list(
   phases = function(count) "policy",
   state = function(config) list(phi = numeric(config$constraints$count)),
   suggest = function(bandit, context) propose_ckb(bandit, context),
+  recommend = recommend_by_means,
+  random = FALSE
+))
+
+register_script("rpol", list(
+  title = "RPOL (rectified pessimistic-optimistic learning)",
+  settings = alist(penalty = check_penalty_of_rounds(penalty)),
+  phases = function(count) "policy",
+  state = function(config) list(phi = rep(penalty_now(config$penalty, 1), config$constraints$count)),
+  suggest = function(bandit, context) propose_rpol(bandit, context),
   recommend = recommend_by_means,
   random = FALSE
 ))

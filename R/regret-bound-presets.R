@@ -3,7 +3,7 @@
 # The theorem of each preset, and the reason if a preset has none.
 
 preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd", gp_lse = "lse",
-                     stable_opt = "stable", epbo = "penalty", config = "penalty",
+                     stable_opt = "stable", epbo = "penalty", config = "penalty", rpol = "penalty",
                      gp_ucb_noiseless_constraints = "constraints_noiseless",
                      gp_ucb_noisy_constraints = "constraints_noisy")
 
@@ -17,8 +17,8 @@ no_theorem <- local({
     rahbo = paste("its paper's bound counts the regret of f - alpha rho^2 with an unknown rho, and its constants",
                   "have not been checked"),
     gp_ucb_lengthscale = "\"adaptive_lengthscale\" and \"balanced_lengthscale\" are for its two methods",
-    baseline_constrained = paste("\"penalty\" is for method \"epbo\"; the others are here to compare with, and their",
-                                 "papers' constants have not been checked"),
+    baseline_constrained = paste("\"penalty\" is for \"epbo\" and \"rpol\"; the others are here to compare with, and",
+                                 "their papers' constants have not been checked"),
     gp_ucb_drift = unchecked, safe_opt = safety)
 })
 

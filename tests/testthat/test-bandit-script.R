@@ -8,6 +8,7 @@ baseline_K <- ref_kernel_matern(2.5, 1)(baseline_problem$domain$x)
 baseline_makers <- list(
   ckb = function(domain) baseline_constrained("ckb", domain, baseline_kernel, 0.01, step = 0.5, bound = 3),
   epbo = function(domain) baseline_constrained("epbo", domain, baseline_kernel, 0.01, penalty = 2),
+  rpol = function(domain) baseline_constrained("rpol", domain, baseline_kernel, 0.01),
   oco = function(domain) baseline_constrained("oco", domain, epsilon = 0.4, step = 0.05),
   admmbo = function(domain) {
     baseline_constrained("admmbo", domain, baseline_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3))
@@ -41,6 +42,28 @@ test_that("CKB maximises its acquisition function and updates its multiplier by 
     phi <- min(max(phi + 0.5 * lower[run$arm[t]], 0), 3)
   }
   expect_gt(max(run$kappa1), 0)
+})
+
+test_that("RPOL penalises positive lower bounds by penalties that grow with them, and are never below their floor", {
+  floors <- list(sqrt, function(t) 0.05)
+  raised <- vapply(floors, function(floor) {
+    maker <- function(domain) baseline_constrained("rpol", domain, baseline_kernel, 0.01, penalty = floor)
+    run <- if (identical(floor, sqrt)) played_by(baseline_makers$rpol, 40) else played_by(maker, 40)
+    penalty <- floor(1)
+    for (t in 1:40) {
+      p <- posteriors_before(run, t)
+      lower <- pmax(p$g$mean - 2 * p$g$sd, 0)
+      expect_equal(run$kappa1[t], penalty, tolerance = 1e-8)
+      expect_equal(run$arm[t], ref_argmax(p$f$mean + 2 * p$f$sd - penalty * lower, 1e-8))
+      penalty <- max(penalty + lower[run$arm[t]], floor(t + 1))
+    }
+    any(run$kappa1 > vapply(1:40, floor, 0) + 0.01)
+  }, NA)
+  expect_true(raised[2])
+  for (bad in list(0, -1, NA, "a", NULL)) {
+    expect_error(baseline_constrained("rpol", 1:3, kernel_se(1), 0.1, penalty = bad), class = "gpbandits_error")
+  }
+  expect_error(baseline_constrained("rpol", 1:3, kernel_se(1), 0.1, step = 1), "step", class = "gpbandits_error")
 })
 
 # UCB under limits is CONFIG: a problem's constraints are the further outcomes.
@@ -472,7 +495,8 @@ test_that("a journal restores a bandit, which continues like the original", {
     file <- tempfile()
     make <- function(journal) {
       settings <- list(ckb = list(baseline_kernel, 0.01, step = 0.5, bound = 3),
-                       epbo = list(baseline_kernel, 0.01, penalty = 2), oco = list(epsilon = 0.4),
+                       epbo = list(baseline_kernel, 0.01, penalty = 2), rpol = list(baseline_kernel, 0.01, penalty = 0.5),
+                       oco = list(epsilon = 0.4),
                        admmbo = list(baseline_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3)))
       do.call(baseline_constrained, c(list(name, baseline_problem$domain), settings[[name]], list(journal = journal)))
     }
