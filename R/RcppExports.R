@@ -17,16 +17,44 @@ cpp_bandit_explore <- function(handle, points, contexts, time) {
     invisible(.Call(`_gpbandits_cpp_bandit_explore`, handle, points, contexts, time))
 }
 
-cpp_map_outputs <- function(map, x, back) {
-    .Call(`_gpbandits_cpp_map_outputs`, map, x, back)
+cpp_bandit_give <- function(handle, points, contexts, reward, constraints, time, reported, outcomes) {
+    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, points, contexts, reward, constraints, time, reported, outcomes))
 }
 
-cpp_output_moments <- function(map, mean, sd, noise_var) {
-    .Call(`_gpbandits_cpp_output_moments`, map, mean, sd, noise_var)
+cpp_bandit_amend <- function(handle, id, reward, reported) {
+    invisible(.Call(`_gpbandits_cpp_bandit_amend`, handle, id, reward, reported))
 }
 
-cpp_output_slopes <- function(map, reward) {
-    .Call(`_gpbandits_cpp_output_slopes`, map, reward)
+cpp_bandit_withdraw <- function(handle, id, failed, outcome) {
+    invisible(.Call(`_gpbandits_cpp_bandit_withdraw`, handle, id, failed, outcome))
+}
+
+cpp_bandit_cells <- function(handle, id) {
+    .Call(`_gpbandits_cpp_bandit_cells`, handle, id)
+}
+
+cpp_bandit_reported <- function(handle, id) {
+    .Call(`_gpbandits_cpp_bandit_reported`, handle, id)
+}
+
+cpp_bandit_replay <- function(handle, queries, contexts, events, refits, first, look, at) {
+    invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events, refits, first, look, at))
+}
+
+cpp_bandit_forecasts <- function(handle, rules, most) {
+    .Call(`_gpbandits_cpp_bandit_forecasts`, handle, rules, most)
+}
+
+cpp_bandit_refit <- function(handle, config) {
+    invisible(.Call(`_gpbandits_cpp_bandit_refit`, handle, config))
+}
+
+cpp_bandit_add_arms <- function(handle, config) {
+    invisible(.Call(`_gpbandits_cpp_bandit_add_arms`, handle, config))
+}
+
+cpp_bandit_known <- function(handle, outcome = 1L) {
+    .Call(`_gpbandits_cpp_bandit_known`, handle, outcome)
 }
 
 cpp_bandit_best <- function(handle, contexts, feasible) {
@@ -89,34 +117,6 @@ cpp_joint_maxima <- function(joint, draws) {
     .Call(`_gpbandits_cpp_joint_maxima`, joint, draws)
 }
 
-cpp_bandit_give <- function(handle, points, contexts, reward, constraints, time, reported, outcomes) {
-    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, points, contexts, reward, constraints, time, reported, outcomes))
-}
-
-cpp_bandit_amend <- function(handle, id, reward, reported) {
-    invisible(.Call(`_gpbandits_cpp_bandit_amend`, handle, id, reward, reported))
-}
-
-cpp_bandit_withdraw <- function(handle, id, failed, outcome) {
-    invisible(.Call(`_gpbandits_cpp_bandit_withdraw`, handle, id, failed, outcome))
-}
-
-cpp_bandit_cells <- function(handle, id) {
-    .Call(`_gpbandits_cpp_bandit_cells`, handle, id)
-}
-
-cpp_bandit_reported <- function(handle, id) {
-    .Call(`_gpbandits_cpp_bandit_reported`, handle, id)
-}
-
-cpp_bandit_predict_outcomes <- function(handle, points) {
-    .Call(`_gpbandits_cpp_bandit_predict_outcomes`, handle, points)
-}
-
-cpp_bandit_arm_outcomes <- function(handle, arm, context) {
-    .Call(`_gpbandits_cpp_bandit_arm_outcomes`, handle, arm, context)
-}
-
 cpp_formula <- function(op, value, variables) {
     .Call(`_gpbandits_cpp_formula`, op, value, variables)
 }
@@ -129,24 +129,120 @@ cpp_hypervolume <- function(front, reference) {
     .Call(`_gpbandits_cpp_hypervolume`, front, reference)
 }
 
-cpp_bandit_replay <- function(handle, queries, contexts, events, refits, first, look, at) {
-    invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events, refits, first, look, at))
+cpp_fit_ranges <- function(plan, start, x, spread, fix_noise) {
+    .Call(`_gpbandits_cpp_fit_ranges`, plan, start, x, spread, fix_noise)
 }
 
-cpp_bandit_forecasts <- function(handle, rules, most) {
-    .Call(`_gpbandits_cpp_bandit_forecasts`, handle, rules, most)
+cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
+    .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
 }
 
-cpp_bandit_refit <- function(handle, config) {
-    invisible(.Call(`_gpbandits_cpp_bandit_refit`, handle, config))
+cpp_fit_latent <- function(handle, kernel, fit_mean, problem, iterations, outcome) {
+    .Call(`_gpbandits_cpp_fit_latent`, handle, kernel, fit_mean, problem, iterations, outcome)
 }
 
-cpp_bandit_add_arms <- function(handle, config) {
-    invisible(.Call(`_gpbandits_cpp_bandit_add_arms`, handle, config))
+cpp_fit_varying <- function(kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations) {
+    .Call(`_gpbandits_cpp_fit_varying`, kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations)
 }
 
-cpp_bandit_known <- function(handle, outcome = 1L) {
-    .Call(`_gpbandits_cpp_bandit_known`, handle, outcome)
+cpp_fit_models <- function(kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread) {
+    .Call(`_gpbandits_cpp_fit_models`, kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread)
+}
+
+cpp_information_gain <- function(K, times, noise_var) {
+    .Call(`_gpbandits_cpp_information_gain`, K, times, noise_var)
+}
+
+cpp_greedy_information <- function(kernel, points, rounds, noise_var) {
+    .Call(`_gpbandits_cpp_greedy_information`, kernel, points, rounds, noise_var)
+}
+
+cpp_spectral_information <- function(kernel, points, rounds, noise_var) {
+    .Call(`_gpbandits_cpp_spectral_information`, kernel, points, rounds, noise_var)
+}
+
+cpp_doptimal_information <- function(kernel, points, rounds, noise_var, tolerance) {
+    .Call(`_gpbandits_cpp_doptimal_information`, kernel, points, rounds, noise_var, tolerance)
+}
+
+cpp_change_statistic <- function(kernel, x, y, ridge, domain) {
+    .Call(`_gpbandits_cpp_change_statistic`, kernel, x, y, ridge, domain)
+}
+
+cpp_detect_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
+    .Call(`_gpbandits_cpp_detect_change`, kernel, x, y, threshold, ridge, domain, dyadic)
+}
+
+cpp_largest_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
+    .Call(`_gpbandits_cpp_largest_change`, kernel, x, y, threshold, ridge, domain, dyadic)
+}
+
+cpp_journal_create <- function(path, text) {
+    .Call(`_gpbandits_cpp_journal_create`, path, text)
+}
+
+cpp_journal_append <- function(path, text, end) {
+    .Call(`_gpbandits_cpp_journal_append`, path, text, end)
+}
+
+cpp_journal_read <- function(path) {
+    .Call(`_gpbandits_cpp_journal_read`, path)
+}
+
+cpp_hex_from_raw <- function(bytes) {
+    .Call(`_gpbandits_cpp_hex_from_raw`, bytes)
+}
+
+cpp_raw_from_hex <- function(text) {
+    .Call(`_gpbandits_cpp_raw_from_hex`, text)
+}
+
+cpp_number_rows <- function(columns, count) {
+    .Call(`_gpbandits_cpp_number_rows`, columns, count)
+}
+
+cpp_row_texts <- function(queries, events) {
+    .Call(`_gpbandits_cpp_row_texts`, queries, events)
+}
+
+cpp_checksums <- function(rows, before) {
+    .Call(`_gpbandits_cpp_checksums`, rows, before)
+}
+
+cpp_kernel_gram <- function(kernel, x, y) {
+    .Call(`_gpbandits_cpp_kernel_gram`, kernel, x, y)
+}
+
+cpp_kernel_gram_symmetric <- function(kernel, x) {
+    .Call(`_gpbandits_cpp_kernel_gram_symmetric`, kernel, x)
+}
+
+cpp_kernel_factor <- function(kernel, x, tolerance) {
+    .Call(`_gpbandits_cpp_kernel_factor`, kernel, x, tolerance)
+}
+
+cpp_log_commit <- function(changes, owner, fields, durable) {
+    invisible(.Call(`_gpbandits_cpp_log_commit`, changes, owner, fields, durable))
+}
+
+cpp_reported_cells <- function(events) {
+    .Call(`_gpbandits_cpp_reported_cells`, events)
+}
+
+cpp_bandit_log <- function(handle, from_query, from_event) {
+    .Call(`_gpbandits_cpp_bandit_log`, handle, from_query, from_event)
+}
+
+cpp_log_follow <- function(handle, owner, fields, durable, in_step, wanted) {
+    .Call(`_gpbandits_cpp_log_follow`, handle, owner, fields, durable, in_step, wanted)
+}
+
+cpp_bandit_predict_outcomes <- function(handle, points) {
+    .Call(`_gpbandits_cpp_bandit_predict_outcomes`, handle, points)
+}
+
+cpp_bandit_arm_outcomes <- function(handle, arm, context) {
+    .Call(`_gpbandits_cpp_bandit_arm_outcomes`, handle, arm, context)
 }
 
 cpp_bandit_arm_posterior <- function(handle, arm, context) {
@@ -205,84 +301,24 @@ cpp_bandit_width <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_width`, handle)
 }
 
-cpp_run_new <- function(handle, truth, draws) {
-    .Call(`_gpbandits_cpp_run_new`, handle, truth, draws)
-}
-
-cpp_run_receive <- function(run_handle) {
-    invisible(.Call(`_gpbandits_cpp_run_receive`, run_handle))
-}
-
-cpp_run_play <- function(run_handle, rounds, progress) {
-    invisible(.Call(`_gpbandits_cpp_run_play`, run_handle, rounds, progress))
-}
-
-cpp_run_play_at <- function(run_handle, points) {
-    invisible(.Call(`_gpbandits_cpp_run_play_at`, run_handle, points))
-}
-
-cpp_run_outcome <- function(run_handle) {
-    .Call(`_gpbandits_cpp_run_outcome`, run_handle)
-}
-
-cpp_log_commit <- function(changes, owner, fields, durable) {
-    invisible(.Call(`_gpbandits_cpp_log_commit`, changes, owner, fields, durable))
-}
-
-cpp_reported_cells <- function(events) {
-    .Call(`_gpbandits_cpp_reported_cells`, events)
-}
-
-cpp_bandit_log <- function(handle, from_query, from_event) {
-    .Call(`_gpbandits_cpp_bandit_log`, handle, from_query, from_event)
-}
-
-cpp_log_follow <- function(handle, owner, fields, durable, in_step, wanted) {
-    .Call(`_gpbandits_cpp_log_follow`, handle, owner, fields, durable, in_step, wanted)
-}
-
 cpp_logged_inputs <- function(queries, ids) {
     .Call(`_gpbandits_cpp_logged_inputs`, queries, ids)
-}
-
-cpp_bandit_suggest <- function(owner, n, contexts, time, with_refit) {
-    .Call(`_gpbandits_cpp_bandit_suggest`, owner, n, contexts, time, with_refit)
-}
-
-cpp_bandit_observe <- function(owner, id, reward, constraints, time, reported, reach) {
-    .Call(`_gpbandits_cpp_bandit_observe`, owner, id, reward, constraints, time, reported, reach)
 }
 
 cpp_query_frame <- function(owner, rows) {
     .Call(`_gpbandits_cpp_query_frame`, owner, rows)
 }
 
-cpp_is_trusted <- function(frame) {
-    .Call(`_gpbandits_cpp_is_trusted`, frame)
+cpp_bandit_fit <- function(handle, plan, asked) {
+    .Call(`_gpbandits_cpp_bandit_fit`, handle, plan, asked)
 }
 
-cpp_member <- function(object, name) {
-    .Call(`_gpbandits_cpp_member`, object, name)
+cpp_bandit_has_many_points <- function(handle, ids, plan) {
+    .Call(`_gpbandits_cpp_bandit_has_many_points`, handle, ids, plan)
 }
 
-cpp_make_ours <- function(frame) {
-    invisible(.Call(`_gpbandits_cpp_make_ours`, frame))
-}
-
-cpp_invalid_in_frame <- function(frame, names) {
-    .Call(`_gpbandits_cpp_invalid_in_frame`, frame, names)
-}
-
-cpp_kernel_gram <- function(kernel, x, y) {
-    .Call(`_gpbandits_cpp_kernel_gram`, kernel, x, y)
-}
-
-cpp_kernel_gram_symmetric <- function(kernel, x) {
-    .Call(`_gpbandits_cpp_kernel_gram_symmetric`, kernel, x)
-}
-
-cpp_kernel_factor <- function(kernel, x, tolerance) {
-    .Call(`_gpbandits_cpp_kernel_factor`, kernel, x, tolerance)
+cpp_bandit_measurements <- function(handle, outcome, map, usual) {
+    .Call(`_gpbandits_cpp_bandit_measurements`, handle, outcome, map, usual)
 }
 
 cpp_regression_new <- function(kernel, noise_var, x, y, noise_scale) {
@@ -321,64 +357,28 @@ cpp_regression_evidence <- function(pointer) {
     .Call(`_gpbandits_cpp_regression_evidence`, pointer)
 }
 
-cpp_fit_ranges <- function(plan, start, x, spread, fix_noise) {
-    .Call(`_gpbandits_cpp_fit_ranges`, plan, start, x, spread, fix_noise)
+cpp_innovations <- function(gram, point, y, noise) {
+    .Call(`_gpbandits_cpp_innovations`, gram, point, y, noise)
 }
 
-cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
-    .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
+cpp_run_new <- function(handle, truth, draws) {
+    .Call(`_gpbandits_cpp_run_new`, handle, truth, draws)
 }
 
-cpp_fit_latent <- function(handle, kernel, fit_mean, problem, iterations, outcome) {
-    .Call(`_gpbandits_cpp_fit_latent`, handle, kernel, fit_mean, problem, iterations, outcome)
+cpp_run_receive <- function(run_handle) {
+    invisible(.Call(`_gpbandits_cpp_run_receive`, run_handle))
 }
 
-cpp_fit_varying <- function(kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations) {
-    .Call(`_gpbandits_cpp_fit_varying`, kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations)
+cpp_run_play <- function(run_handle, rounds, progress) {
+    invisible(.Call(`_gpbandits_cpp_run_play`, run_handle, rounds, progress))
 }
 
-cpp_fit_models <- function(kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread) {
-    .Call(`_gpbandits_cpp_fit_models`, kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread)
+cpp_run_play_at <- function(run_handle, points) {
+    invisible(.Call(`_gpbandits_cpp_run_play_at`, run_handle, points))
 }
 
-cpp_bandit_fit <- function(handle, plan, asked) {
-    .Call(`_gpbandits_cpp_bandit_fit`, handle, plan, asked)
-}
-
-cpp_bandit_has_many_points <- function(handle, ids, plan) {
-    .Call(`_gpbandits_cpp_bandit_has_many_points`, handle, ids, plan)
-}
-
-cpp_bandit_measurements <- function(handle, outcome, map, usual) {
-    .Call(`_gpbandits_cpp_bandit_measurements`, handle, outcome, map, usual)
-}
-
-cpp_information_gain <- function(K, times, noise_var) {
-    .Call(`_gpbandits_cpp_information_gain`, K, times, noise_var)
-}
-
-cpp_greedy_information <- function(kernel, points, rounds, noise_var) {
-    .Call(`_gpbandits_cpp_greedy_information`, kernel, points, rounds, noise_var)
-}
-
-cpp_spectral_information <- function(kernel, points, rounds, noise_var) {
-    .Call(`_gpbandits_cpp_spectral_information`, kernel, points, rounds, noise_var)
-}
-
-cpp_doptimal_information <- function(kernel, points, rounds, noise_var, tolerance) {
-    .Call(`_gpbandits_cpp_doptimal_information`, kernel, points, rounds, noise_var, tolerance)
-}
-
-cpp_change_statistic <- function(kernel, x, y, ridge, domain) {
-    .Call(`_gpbandits_cpp_change_statistic`, kernel, x, y, ridge, domain)
-}
-
-cpp_detect_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
-    .Call(`_gpbandits_cpp_detect_change`, kernel, x, y, threshold, ridge, domain, dyadic)
-}
-
-cpp_largest_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
-    .Call(`_gpbandits_cpp_largest_change`, kernel, x, y, threshold, ridge, domain, dyadic)
+cpp_run_outcome <- function(run_handle) {
+    .Call(`_gpbandits_cpp_run_outcome`, run_handle)
 }
 
 cpp_golden_points <- function(n, d) {
@@ -399,10 +399,6 @@ cpp_frame <- function(columns) {
 
 cpp_preserve_rng <- function(code, state) {
     .Call(`_gpbandits_cpp_preserve_rng`, code, state)
-}
-
-cpp_innovations <- function(gram, point, y, noise) {
-    .Call(`_gpbandits_cpp_innovations`, gram, point, y, noise)
 }
 
 cpp_shares <- function(setting, x, spread) {
@@ -465,26 +461,6 @@ cpp_random_bytes <- function(count) {
     .Call(`_gpbandits_cpp_random_bytes`, count)
 }
 
-cpp_journal_create <- function(path, text) {
-    .Call(`_gpbandits_cpp_journal_create`, path, text)
-}
-
-cpp_journal_append <- function(path, text, end) {
-    .Call(`_gpbandits_cpp_journal_append`, path, text, end)
-}
-
-cpp_journal_read <- function(path) {
-    .Call(`_gpbandits_cpp_journal_read`, path)
-}
-
-cpp_hex_from_raw <- function(bytes) {
-    .Call(`_gpbandits_cpp_hex_from_raw`, bytes)
-}
-
-cpp_raw_from_hex <- function(text) {
-    .Call(`_gpbandits_cpp_raw_from_hex`, text)
-}
-
 cpp_json_read <- function(text, vectors) {
     .Call(`_gpbandits_cpp_json_read`, text, vectors)
 }
@@ -513,15 +489,39 @@ cpp_invalid_in_function <- function(bytes) {
     .Call(`_gpbandits_cpp_invalid_in_function`, bytes)
 }
 
-cpp_number_rows <- function(columns, count) {
-    .Call(`_gpbandits_cpp_number_rows`, columns, count)
+cpp_map_outputs <- function(map, x, back) {
+    .Call(`_gpbandits_cpp_map_outputs`, map, x, back)
 }
 
-cpp_row_texts <- function(queries, events) {
-    .Call(`_gpbandits_cpp_row_texts`, queries, events)
+cpp_output_moments <- function(map, mean, sd, noise_var) {
+    .Call(`_gpbandits_cpp_output_moments`, map, mean, sd, noise_var)
 }
 
-cpp_checksums <- function(rows, before) {
-    .Call(`_gpbandits_cpp_checksums`, rows, before)
+cpp_output_slopes <- function(map, reward) {
+    .Call(`_gpbandits_cpp_output_slopes`, map, reward)
+}
+
+cpp_is_trusted <- function(frame) {
+    .Call(`_gpbandits_cpp_is_trusted`, frame)
+}
+
+cpp_member <- function(object, name) {
+    .Call(`_gpbandits_cpp_member`, object, name)
+}
+
+cpp_make_ours <- function(frame) {
+    invisible(.Call(`_gpbandits_cpp_make_ours`, frame))
+}
+
+cpp_invalid_in_frame <- function(frame, names) {
+    .Call(`_gpbandits_cpp_invalid_in_frame`, frame, names)
+}
+
+cpp_bandit_suggest <- function(owner, n, contexts, time, with_refit) {
+    .Call(`_gpbandits_cpp_bandit_suggest`, owner, n, contexts, time, with_refit)
+}
+
+cpp_bandit_observe <- function(owner, id, reward, constraints, time, reported, reach) {
+    .Call(`_gpbandits_cpp_bandit_observe`, owner, id, reward, constraints, time, reported, reach)
 }
 

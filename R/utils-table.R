@@ -20,7 +20,7 @@ table_size <- function(table) table$.size
 table_change <- function(table, append = NULL, cells = list()) list(table = table, append = append, cells = cells)
 
 # Changes a bandit, or any environment with tables. The only other function that does is sync_log(): see
-# src/export_log.cpp.
+# src/r_table.h.
 commit <- function(owner, changes, fields = list(), durable = NULL) {
   if (is.null(durable)) return(invisible(cpp_log_commit(changes, owner, fields, NULL)))
   # After the durable write has happened, no interrupt may come before the log is updated.

@@ -54,39 +54,124 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_map_outputs
-Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVector& x, bool back);
-RcppExport SEXP _gpbandits_cpp_map_outputs(SEXP mapSEXP, SEXP xSEXP, SEXP backSEXP) {
+// cpp_bandit_give
+void cpp_bandit_give(SEXP handle, const Rcpp::List& points, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time, const Rcpp::List& reported, const Rcpp::Nullable<Rcpp::List>& outcomes);
+RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP pointsSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP reportedSEXP, SEXP outcomesSEXP) {
 BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type map(mapSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< bool >::type back(backSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_map_outputs(map, x, back));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_output_moments
-Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& mean, const Rcpp::NumericVector& sd, double noise_var);
-RcppExport SEXP _gpbandits_cpp_output_moments(SEXP mapSEXP, SEXP meanSEXP, SEXP sdSEXP, SEXP noise_varSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type map(mapSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type mean(meanSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type sd(sdSEXP);
-    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_output_moments(map, mean, sd, noise_var));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_output_slopes
-Rcpp::NumericVector cpp_output_slopes(const Rcpp::List& map, const Rcpp::NumericVector& reward);
-RcppExport SEXP _gpbandits_cpp_output_slopes(SEXP mapSEXP, SEXP rewardSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_output_slopes(map, reward));
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
+    Rcpp::traits::input_parameter< double >::type time(timeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type reported(reportedSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::List>& >::type outcomes(outcomesSEXP);
+    cpp_bandit_give(handle, points, contexts, reward, constraints, time, reported, outcomes);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_amend
+void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Rcpp::List& reported);
+RcppExport SEXP _gpbandits_cpp_bandit_amend(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP reportedSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type reported(reportedSEXP);
+    cpp_bandit_amend(handle, id, reward, reported);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_withdraw
+void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed, SEXP outcome);
+RcppExport SEXP _gpbandits_cpp_bandit_withdraw(SEXP handleSEXP, SEXP idSEXP, SEXP failedSEXP, SEXP outcomeSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
+    Rcpp::traits::input_parameter< bool >::type failed(failedSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type outcome(outcomeSEXP);
+    cpp_bandit_withdraw(handle, id, failed, outcome);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_cells
+Rcpp::IntegerMatrix cpp_bandit_cells(SEXP handle, const Rcpp::IntegerVector& id);
+RcppExport SEXP _gpbandits_cpp_bandit_cells(SEXP handleSEXP, SEXP idSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_cells(handle, id));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_reported
+Rcpp::List cpp_bandit_reported(SEXP handle, const Rcpp::IntegerVector& id);
+RcppExport SEXP _gpbandits_cpp_bandit_reported(SEXP handleSEXP, SEXP idSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_reported(handle, id));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_replay
+void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events, const Rcpp::List& refits, int first, SEXP look, const Rcpp::IntegerVector& at);
+RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP, SEXP refitsSEXP, SEXP firstSEXP, SEXP lookSEXP, SEXP atSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type refits(refitsSEXP);
+    Rcpp::traits::input_parameter< int >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type look(lookSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type at(atSEXP);
+    cpp_bandit_replay(handle, queries, contexts, events, refits, first, look, at);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_forecasts
+Eigen::MatrixXd cpp_bandit_forecasts(SEXP handle, const Rcpp::List& rules, int most);
+RcppExport SEXP _gpbandits_cpp_bandit_forecasts(SEXP handleSEXP, SEXP rulesSEXP, SEXP mostSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type rules(rulesSEXP);
+    Rcpp::traits::input_parameter< int >::type most(mostSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_forecasts(handle, rules, most));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_refit
+void cpp_bandit_refit(SEXP handle, const Rcpp::List& config);
+RcppExport SEXP _gpbandits_cpp_bandit_refit(SEXP handleSEXP, SEXP configSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type config(configSEXP);
+    cpp_bandit_refit(handle, config);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_add_arms
+void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config);
+RcppExport SEXP _gpbandits_cpp_bandit_add_arms(SEXP handleSEXP, SEXP configSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type config(configSEXP);
+    cpp_bandit_add_arms(handle, config);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_known
+Rcpp::List cpp_bandit_known(SEXP handle, int outcome);
+RcppExport SEXP _gpbandits_cpp_bandit_known(SEXP handleSEXP, SEXP outcomeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_known(handle, outcome));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -275,91 +360,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_give
-void cpp_bandit_give(SEXP handle, const Rcpp::List& points, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time, const Rcpp::List& reported, const Rcpp::Nullable<Rcpp::List>& outcomes);
-RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP pointsSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP reportedSEXP, SEXP outcomesSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type points(pointsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
-    Rcpp::traits::input_parameter< double >::type time(timeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type reported(reportedSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::List>& >::type outcomes(outcomesSEXP);
-    cpp_bandit_give(handle, points, contexts, reward, constraints, time, reported, outcomes);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_bandit_amend
-void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Rcpp::List& reported);
-RcppExport SEXP _gpbandits_cpp_bandit_amend(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP reportedSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type reported(reportedSEXP);
-    cpp_bandit_amend(handle, id, reward, reported);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_bandit_withdraw
-void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed, SEXP outcome);
-RcppExport SEXP _gpbandits_cpp_bandit_withdraw(SEXP handleSEXP, SEXP idSEXP, SEXP failedSEXP, SEXP outcomeSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
-    Rcpp::traits::input_parameter< bool >::type failed(failedSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type outcome(outcomeSEXP);
-    cpp_bandit_withdraw(handle, id, failed, outcome);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_bandit_cells
-Rcpp::IntegerMatrix cpp_bandit_cells(SEXP handle, const Rcpp::IntegerVector& id);
-RcppExport SEXP _gpbandits_cpp_bandit_cells(SEXP handleSEXP, SEXP idSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_cells(handle, id));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_reported
-Rcpp::List cpp_bandit_reported(SEXP handle, const Rcpp::IntegerVector& id);
-RcppExport SEXP _gpbandits_cpp_bandit_reported(SEXP handleSEXP, SEXP idSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_reported(handle, id));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_predict_outcomes
-Rcpp::List cpp_bandit_predict_outcomes(SEXP handle, const Eigen::MatrixXd& points);
-RcppExport SEXP _gpbandits_cpp_bandit_predict_outcomes(SEXP handleSEXP, SEXP pointsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_predict_outcomes(handle, points));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_arm_outcomes
-Rcpp::List cpp_bandit_arm_outcomes(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context);
-RcppExport SEXP _gpbandits_cpp_bandit_arm_outcomes(SEXP handleSEXP, SEXP armSEXP, SEXP contextSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type arm(armSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type context(contextSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_arm_outcomes(handle, arm, context));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_formula
 Rcpp::List cpp_formula(const Eigen::VectorXd& op, const Eigen::VectorXd& value, const Eigen::MatrixXd& variables);
 RcppExport SEXP _gpbandits_cpp_formula(SEXP opSEXP, SEXP valueSEXP, SEXP variablesSEXP) {
@@ -396,62 +396,373 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_replay
-void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts, const Rcpp::List& events, const Rcpp::List& refits, int first, SEXP look, const Rcpp::IntegerVector& at);
-RcppExport SEXP _gpbandits_cpp_bandit_replay(SEXP handleSEXP, SEXP queriesSEXP, SEXP contextsSEXP, SEXP eventsSEXP, SEXP refitsSEXP, SEXP firstSEXP, SEXP lookSEXP, SEXP atSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type refits(refitsSEXP);
-    Rcpp::traits::input_parameter< int >::type first(firstSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type look(lookSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type at(atSEXP);
-    cpp_bandit_replay(handle, queries, contexts, events, refits, first, look, at);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_bandit_forecasts
-Eigen::MatrixXd cpp_bandit_forecasts(SEXP handle, const Rcpp::List& rules, int most);
-RcppExport SEXP _gpbandits_cpp_bandit_forecasts(SEXP handleSEXP, SEXP rulesSEXP, SEXP mostSEXP) {
+// cpp_fit_ranges
+Rcpp::List cpp_fit_ranges(const Rcpp::List& plan, const Eigen::VectorXd& start, const Eigen::MatrixXd& x, double spread, bool fix_noise);
+RcppExport SEXP _gpbandits_cpp_fit_ranges(SEXP planSEXP, SEXP startSEXP, SEXP xSEXP, SEXP spreadSEXP, SEXP fix_noiseSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type rules(rulesSEXP);
-    Rcpp::traits::input_parameter< int >::type most(mostSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_forecasts(handle, rules, most));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type start(startSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type spread(spreadSEXP);
+    Rcpp::traits::input_parameter< bool >::type fix_noise(fix_noiseSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_ranges(plan, start, x, spread, fix_noise));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_refit
-void cpp_bandit_refit(SEXP handle, const Rcpp::List& config);
-RcppExport SEXP _gpbandits_cpp_bandit_refit(SEXP handleSEXP, SEXP configSEXP) {
+// cpp_fit
+Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations);
+RcppExport SEXP _gpbandits_cpp_fit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
 BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type config(configSEXP);
-    cpp_bandit_refit(handle, config);
-    return R_NilValue;
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type own_noise(own_noiseSEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit(kernel, x, y, own_noise, fit_mean, problem, iterations));
+    return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_add_arms
-void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config);
-RcppExport SEXP _gpbandits_cpp_bandit_add_arms(SEXP handleSEXP, SEXP configSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type config(configSEXP);
-    cpp_bandit_add_arms(handle, config);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_bandit_known
-Rcpp::List cpp_bandit_known(SEXP handle, int outcome);
-RcppExport SEXP _gpbandits_cpp_bandit_known(SEXP handleSEXP, SEXP outcomeSEXP) {
+// cpp_fit_latent
+Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem, int iterations, int outcome);
+RcppExport SEXP _gpbandits_cpp_fit_latent(SEXP handleSEXP, SEXP kernelSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP outcomeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
     Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_known(handle, outcome));
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_latent(handle, kernel, fit_mean, problem, iterations, outcome));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_fit_varying
+Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance, const Rcpp::List& measurements, bool fit_mean, const Rcpp::List& problem, int iterations);
+RcppExport SEXP _gpbandits_cpp_fit_varying(SEXP kernelSEXP, SEXP noise_kernelSEXP, SEXP varianceSEXP, SEXP measurementsSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type noise_kernel(noise_kernelSEXP);
+    Rcpp::traits::input_parameter< int >::type variance(varianceSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type measurements(measurementsSEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_varying(kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_fit_models
+Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations, const Rcpp::List& average, double spread);
+RcppExport SEXP _gpbandits_cpp_fit_models(SEXP kernelsSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP averageSEXP, SEXP spreadSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernels(kernelsSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type own_noise(own_noiseSEXP);
+    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
+    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type average(averageSEXP);
+    Rcpp::traits::input_parameter< double >::type spread(spreadSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_models(kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_information_gain
+double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times, double noise_var);
+RcppExport SEXP _gpbandits_cpp_information_gain(SEXP KSEXP, SEXP timesSEXP, SEXP noise_varSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type K(KSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type times(timesSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_information_gain(K, times, noise_var));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_greedy_information
+Rcpp::NumericVector cpp_greedy_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
+RcppExport SEXP _gpbandits_cpp_greedy_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_greedy_information(kernel, points, rounds, noise_var));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_spectral_information
+Rcpp::NumericVector cpp_spectral_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
+RcppExport SEXP _gpbandits_cpp_spectral_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_spectral_information(kernel, points, rounds, noise_var));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_doptimal_information
+Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var, double tolerance);
+RcppExport SEXP _gpbandits_cpp_doptimal_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP, SEXP toleranceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_doptimal_information(kernel, points, rounds, noise_var, tolerance));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_change_statistic
+double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, double ridge, const Rcpp::List& domain);
+RcppExport SEXP _gpbandits_cpp_change_statistic(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP ridgeSEXP, SEXP domainSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< double >::type ridge(ridgeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_change_statistic(kernel, x, y, ridge, domain));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_detect_change
+int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Rcpp::Function& threshold, const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic);
+RcppExport SEXP _gpbandits_cpp_detect_change(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thresholdSEXP, SEXP ridgeSEXP, SEXP domainSEXP, SEXP dyadicSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type threshold(thresholdSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type ridge(ridgeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
+    Rcpp::traits::input_parameter< bool >::type dyadic(dyadicSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_detect_change(kernel, x, y, threshold, ridge, domain, dyadic));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_largest_change
+double cpp_largest_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Rcpp::Function& threshold, const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic);
+RcppExport SEXP _gpbandits_cpp_largest_change(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thresholdSEXP, SEXP ridgeSEXP, SEXP domainSEXP, SEXP dyadicSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type threshold(thresholdSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type ridge(ridgeSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
+    Rcpp::traits::input_parameter< bool >::type dyadic(dyadicSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_largest_change(kernel, x, y, threshold, ridge, domain, dyadic));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_journal_create
+Rcpp::List cpp_journal_create(const std::string& path, const std::string& text);
+RcppExport SEXP _gpbandits_cpp_journal_create(SEXP pathSEXP, SEXP textSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_journal_create(path, text));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_journal_append
+Rcpp::List cpp_journal_append(const std::string& path, const std::string& text, const Rcpp::List& end);
+RcppExport SEXP _gpbandits_cpp_journal_append(SEXP pathSEXP, SEXP textSEXP, SEXP endSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type end(endSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_journal_append(path, text, end));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_journal_read
+Rcpp::List cpp_journal_read(const std::string& path);
+RcppExport SEXP _gpbandits_cpp_journal_read(SEXP pathSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_journal_read(path));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_hex_from_raw
+std::string cpp_hex_from_raw(const Rcpp::RawVector& bytes);
+RcppExport SEXP _gpbandits_cpp_hex_from_raw(SEXP bytesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_hex_from_raw(bytes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_raw_from_hex
+Rcpp::RawVector cpp_raw_from_hex(const std::string& text);
+RcppExport SEXP _gpbandits_cpp_raw_from_hex(SEXP textSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_raw_from_hex(text));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_number_rows
+Rcpp::CharacterVector cpp_number_rows(const Rcpp::List& columns, int count);
+RcppExport SEXP _gpbandits_cpp_number_rows(SEXP columnsSEXP, SEXP countSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_number_rows(columns, count));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_row_texts
+Rcpp::CharacterVector cpp_row_texts(const Rcpp::List& queries, const Rcpp::List& events);
+RcppExport SEXP _gpbandits_cpp_row_texts(SEXP queriesSEXP, SEXP eventsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_row_texts(queries, events));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_checksums
+Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
+RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checksums(rows, before));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_gram
+Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y);
+RcppExport SEXP _gpbandits_cpp_kernel_gram(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type y(ySEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_gram(kernel, x, y));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_gram_symmetric
+Eigen::MatrixXd cpp_kernel_gram_symmetric(const Rcpp::List& kernel, const Eigen::MatrixXd& x);
+RcppExport SEXP _gpbandits_cpp_kernel_gram_symmetric(SEXP kernelSEXP, SEXP xSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_gram_symmetric(kernel, x));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_kernel_factor
+Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixXd& x, double tolerance);
+RcppExport SEXP _gpbandits_cpp_kernel_factor(SEXP kernelSEXP, SEXP xSEXP, SEXP toleranceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_kernel_factor(kernel, x, tolerance));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_log_commit
+void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner, const Rcpp::List& fields, SEXP durable);
+RcppExport SEXP _gpbandits_cpp_log_commit(SEXP changesSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type changes(changesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::Environment& >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type durable(durableSEXP);
+    cpp_log_commit(changes, owner, fields, durable);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_reported_cells
+SEXP cpp_reported_cells(SEXP events);
+RcppExport SEXP _gpbandits_cpp_reported_cells(SEXP eventsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type events(eventsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_reported_cells(events));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_log
+SEXP cpp_bandit_log(SEXP handle, int from_query, int from_event);
+RcppExport SEXP _gpbandits_cpp_bandit_log(SEXP handleSEXP, SEXP from_querySEXP, SEXP from_eventSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type from_query(from_querySEXP);
+    Rcpp::traits::input_parameter< int >::type from_event(from_eventSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_log(handle, from_query, from_event));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_log_follow
+SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step, bool wanted);
+RcppExport SEXP _gpbandits_cpp_log_follow(SEXP handleSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP, SEXP in_stepSEXP, SEXP wantedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type durable(durableSEXP);
+    Rcpp::traits::input_parameter< bool >::type in_step(in_stepSEXP);
+    Rcpp::traits::input_parameter< bool >::type wanted(wantedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_log_follow(handle, owner, fields, durable, in_step, wanted));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_predict_outcomes
+Rcpp::List cpp_bandit_predict_outcomes(SEXP handle, const Eigen::MatrixXd& points);
+RcppExport SEXP _gpbandits_cpp_bandit_predict_outcomes(SEXP handleSEXP, SEXP pointsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_predict_outcomes(handle, points));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_arm_outcomes
+Rcpp::List cpp_bandit_arm_outcomes(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context);
+RcppExport SEXP _gpbandits_cpp_bandit_arm_outcomes(SEXP handleSEXP, SEXP armSEXP, SEXP contextSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type arm(armSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type context(contextSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_arm_outcomes(handle, arm, context));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -621,107 +932,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_run_new
-SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws);
-RcppExport SEXP _gpbandits_cpp_run_new(SEXP handleSEXP, SEXP truthSEXP, SEXP drawsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type truth(truthSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type draws(drawsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_run_new(handle, truth, draws));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_run_receive
-void cpp_run_receive(SEXP run_handle);
-RcppExport SEXP _gpbandits_cpp_run_receive(SEXP run_handleSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
-    cpp_run_receive(run_handle);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_run_play
-void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress);
-RcppExport SEXP _gpbandits_cpp_run_play(SEXP run_handleSEXP, SEXP roundsSEXP, SEXP progressSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
-    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::Function> >::type progress(progressSEXP);
-    cpp_run_play(run_handle, rounds, progress);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_run_play_at
-void cpp_run_play_at(SEXP run_handle, const Rcpp::List& points);
-RcppExport SEXP _gpbandits_cpp_run_play_at(SEXP run_handleSEXP, SEXP pointsSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type points(pointsSEXP);
-    cpp_run_play_at(run_handle, points);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_run_outcome
-Rcpp::List cpp_run_outcome(SEXP run_handle);
-RcppExport SEXP _gpbandits_cpp_run_outcome(SEXP run_handleSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_run_outcome(run_handle));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_log_commit
-void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner, const Rcpp::List& fields, SEXP durable);
-RcppExport SEXP _gpbandits_cpp_log_commit(SEXP changesSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type changes(changesSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::Environment& >::type owner(ownerSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type fields(fieldsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type durable(durableSEXP);
-    cpp_log_commit(changes, owner, fields, durable);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_reported_cells
-SEXP cpp_reported_cells(SEXP events);
-RcppExport SEXP _gpbandits_cpp_reported_cells(SEXP eventsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type events(eventsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_reported_cells(events));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_log
-SEXP cpp_bandit_log(SEXP handle, int from_query, int from_event);
-RcppExport SEXP _gpbandits_cpp_bandit_log(SEXP handleSEXP, SEXP from_querySEXP, SEXP from_eventSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< int >::type from_query(from_querySEXP);
-    Rcpp::traits::input_parameter< int >::type from_event(from_eventSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_log(handle, from_query, from_event));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_log_follow
-SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step, bool wanted);
-RcppExport SEXP _gpbandits_cpp_log_follow(SEXP handleSEXP, SEXP ownerSEXP, SEXP fieldsSEXP, SEXP durableSEXP, SEXP in_stepSEXP, SEXP wantedSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type fields(fieldsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type durable(durableSEXP);
-    Rcpp::traits::input_parameter< bool >::type in_step(in_stepSEXP);
-    Rcpp::traits::input_parameter< bool >::type wanted(wantedSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_log_follow(handle, owner, fields, durable, in_step, wanted));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_logged_inputs
 Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& ids);
 RcppExport SEXP _gpbandits_cpp_logged_inputs(SEXP queriesSEXP, SEXP idsSEXP) {
@@ -730,36 +940,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type queries(queriesSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type ids(idsSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_logged_inputs(queries, ids));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_suggest
-SEXP cpp_bandit_suggest(SEXP owner, SEXP n, SEXP contexts, SEXP time, SEXP with_refit);
-RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP ownerSEXP, SEXP nSEXP, SEXP contextsSEXP, SEXP timeSEXP, SEXP with_refitSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type contexts(contextsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type time(timeSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type with_refit(with_refitSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_suggest(owner, n, contexts, time, with_refit));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_observe
-SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP reported, double reach);
-RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP ownerSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP reportedSEXP, SEXP reachSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type id(idSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type reward(rewardSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type constraints(constraintsSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type time(timeSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type reported(reportedSEXP);
-    Rcpp::traits::input_parameter< double >::type reach(reachSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_observe(owner, id, reward, constraints, time, reported, reach));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -774,79 +954,40 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_is_trusted
-bool cpp_is_trusted(SEXP frame);
-RcppExport SEXP _gpbandits_cpp_is_trusted(SEXP frameSEXP) {
+// cpp_bandit_fit
+SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked);
+RcppExport SEXP _gpbandits_cpp_bandit_fit(SEXP handleSEXP, SEXP planSEXP, SEXP askedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_is_trusted(frame));
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type asked(askedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_fit(handle, plan, asked));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_member
-SEXP cpp_member(SEXP object, SEXP name);
-RcppExport SEXP _gpbandits_cpp_member(SEXP objectSEXP, SEXP nameSEXP) {
+// cpp_bandit_has_many_points
+SEXP cpp_bandit_has_many_points(SEXP handle, const std::vector<gpb::Index>& ids, const Rcpp::List& plan);
+RcppExport SEXP _gpbandits_cpp_bandit_has_many_points(SEXP handleSEXP, SEXP idsSEXP, SEXP planSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type object(objectSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type name(nameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_member(object, name));
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const std::vector<gpb::Index>& >::type ids(idsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_has_many_points(handle, ids, plan));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_make_ours
-void cpp_make_ours(SEXP frame);
-RcppExport SEXP _gpbandits_cpp_make_ours(SEXP frameSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
-    cpp_make_ours(frame);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_invalid_in_frame
-std::string cpp_invalid_in_frame(const Rcpp::Environment& frame, const Rcpp::CharacterVector& names);
-RcppExport SEXP _gpbandits_cpp_invalid_in_frame(SEXP frameSEXP, SEXP namesSEXP) {
+// cpp_bandit_measurements
+Rcpp::List cpp_bandit_measurements(SEXP handle, int outcome, SEXP map, double usual);
+RcppExport SEXP _gpbandits_cpp_bandit_measurements(SEXP handleSEXP, SEXP outcomeSEXP, SEXP mapSEXP, SEXP usualSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::Environment& >::type frame(frameSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type names(namesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_invalid_in_frame(frame, names));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_gram
-Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y);
-RcppExport SEXP _gpbandits_cpp_kernel_gram(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type y(ySEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_gram(kernel, x, y));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_gram_symmetric
-Eigen::MatrixXd cpp_kernel_gram_symmetric(const Rcpp::List& kernel, const Eigen::MatrixXd& x);
-RcppExport SEXP _gpbandits_cpp_kernel_gram_symmetric(SEXP kernelSEXP, SEXP xSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_gram_symmetric(kernel, x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_kernel_factor
-Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixXd& x, double tolerance);
-RcppExport SEXP _gpbandits_cpp_kernel_factor(SEXP kernelSEXP, SEXP xSEXP, SEXP toleranceSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_kernel_factor(kernel, x, tolerance));
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< double >::type usual(usualSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_measurements(handle, outcome, map, usual));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -952,217 +1093,68 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_fit_ranges
-Rcpp::List cpp_fit_ranges(const Rcpp::List& plan, const Eigen::VectorXd& start, const Eigen::MatrixXd& x, double spread, bool fix_noise);
-RcppExport SEXP _gpbandits_cpp_fit_ranges(SEXP planSEXP, SEXP startSEXP, SEXP xSEXP, SEXP spreadSEXP, SEXP fix_noiseSEXP) {
+// cpp_innovations
+Rcpp::List cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y, Rcpp::NumericVector noise);
+RcppExport SEXP _gpbandits_cpp_innovations(SEXP gramSEXP, SEXP pointSEXP, SEXP ySEXP, SEXP noiseSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type start(startSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< double >::type spread(spreadSEXP);
-    Rcpp::traits::input_parameter< bool >::type fix_noise(fix_noiseSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit_ranges(plan, start, x, spread, fix_noise));
+    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type gram(gramSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type point(pointSEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type y(ySEXP);
+    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type noise(noiseSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_innovations(gram, point, y, noise));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_fit
-Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations);
-RcppExport SEXP _gpbandits_cpp_fit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type own_noise(own_noiseSEXP);
-    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit(kernel, x, y, own_noise, fit_mean, problem, iterations));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_fit_latent
-Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem, int iterations, int outcome);
-RcppExport SEXP _gpbandits_cpp_fit_latent(SEXP handleSEXP, SEXP kernelSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP outcomeSEXP) {
+// cpp_run_new
+SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws);
+RcppExport SEXP _gpbandits_cpp_run_new(SEXP handleSEXP, SEXP truthSEXP, SEXP drawsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit_latent(handle, kernel, fit_mean, problem, iterations, outcome));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type draws(drawsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_new(handle, truth, draws));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_fit_varying
-Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance, const Rcpp::List& measurements, bool fit_mean, const Rcpp::List& problem, int iterations);
-RcppExport SEXP _gpbandits_cpp_fit_varying(SEXP kernelSEXP, SEXP noise_kernelSEXP, SEXP varianceSEXP, SEXP measurementsSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
+// cpp_run_receive
+void cpp_run_receive(SEXP run_handle);
+RcppExport SEXP _gpbandits_cpp_run_receive(SEXP run_handleSEXP) {
 BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type noise_kernel(noise_kernelSEXP);
-    Rcpp::traits::input_parameter< int >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type measurements(measurementsSEXP);
-    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit_varying(kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations));
-    return rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
+    cpp_run_receive(run_handle);
+    return R_NilValue;
 END_RCPP
 }
-// cpp_fit_models
-Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations, const Rcpp::List& average, double spread);
-RcppExport SEXP _gpbandits_cpp_fit_models(SEXP kernelsSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP averageSEXP, SEXP spreadSEXP) {
+// cpp_run_play
+void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress);
+RcppExport SEXP _gpbandits_cpp_run_play(SEXP run_handleSEXP, SEXP roundsSEXP, SEXP progressSEXP) {
 BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernels(kernelsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type own_noise(own_noiseSEXP);
-    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
-    Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type average(averageSEXP);
-    Rcpp::traits::input_parameter< double >::type spread(spreadSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit_models(kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_fit
-SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked);
-RcppExport SEXP _gpbandits_cpp_bandit_fit(SEXP handleSEXP, SEXP planSEXP, SEXP askedSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type asked(askedSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_fit(handle, plan, asked));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_has_many_points
-SEXP cpp_bandit_has_many_points(SEXP handle, const std::vector<gpb::Index>& ids, const Rcpp::List& plan);
-RcppExport SEXP _gpbandits_cpp_bandit_has_many_points(SEXP handleSEXP, SEXP idsSEXP, SEXP planSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const std::vector<gpb::Index>& >::type ids(idsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_has_many_points(handle, ids, plan));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_measurements
-Rcpp::List cpp_bandit_measurements(SEXP handle, int outcome, SEXP map, double usual);
-RcppExport SEXP _gpbandits_cpp_bandit_measurements(SEXP handleSEXP, SEXP outcomeSEXP, SEXP mapSEXP, SEXP usualSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type map(mapSEXP);
-    Rcpp::traits::input_parameter< double >::type usual(usualSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_measurements(handle, outcome, map, usual));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_information_gain
-double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times, double noise_var);
-RcppExport SEXP _gpbandits_cpp_information_gain(SEXP KSEXP, SEXP timesSEXP, SEXP noise_varSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type K(KSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type times(timesSEXP);
-    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_information_gain(K, times, noise_var));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_greedy_information
-Rcpp::NumericVector cpp_greedy_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
-RcppExport SEXP _gpbandits_cpp_greedy_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
     Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
-    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_greedy_information(kernel, points, rounds, noise_var));
-    return rcpp_result_gen;
+    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::Function> >::type progress(progressSEXP);
+    cpp_run_play(run_handle, rounds, progress);
+    return R_NilValue;
 END_RCPP
 }
-// cpp_spectral_information
-Rcpp::NumericVector cpp_spectral_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var);
-RcppExport SEXP _gpbandits_cpp_spectral_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP) {
+// cpp_run_play_at
+void cpp_run_play_at(SEXP run_handle, const Rcpp::List& points);
+RcppExport SEXP _gpbandits_cpp_run_play_at(SEXP run_handleSEXP, SEXP pointsSEXP) {
 BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
-    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
-    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_spectral_information(kernel, points, rounds, noise_var));
-    return rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type points(pointsSEXP);
+    cpp_run_play_at(run_handle, points);
+    return R_NilValue;
 END_RCPP
 }
-// cpp_doptimal_information
-Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points, int rounds, double noise_var, double tolerance);
-RcppExport SEXP _gpbandits_cpp_doptimal_information(SEXP kernelSEXP, SEXP pointsSEXP, SEXP roundsSEXP, SEXP noise_varSEXP, SEXP toleranceSEXP) {
+// cpp_run_outcome
+Rcpp::List cpp_run_outcome(SEXP run_handle);
+RcppExport SEXP _gpbandits_cpp_run_outcome(SEXP run_handleSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
-    Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
-    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
-    Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_doptimal_information(kernel, points, rounds, noise_var, tolerance));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_change_statistic
-double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, double ridge, const Rcpp::List& domain);
-RcppExport SEXP _gpbandits_cpp_change_statistic(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP ridgeSEXP, SEXP domainSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< double >::type ridge(ridgeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_change_statistic(kernel, x, y, ridge, domain));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_detect_change
-int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Rcpp::Function& threshold, const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic);
-RcppExport SEXP _gpbandits_cpp_detect_change(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thresholdSEXP, SEXP ridgeSEXP, SEXP domainSEXP, SEXP dyadicSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::Function& >::type threshold(thresholdSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::Function& >::type ridge(ridgeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
-    Rcpp::traits::input_parameter< bool >::type dyadic(dyadicSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_detect_change(kernel, x, y, threshold, ridge, domain, dyadic));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_largest_change
-double cpp_largest_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Rcpp::Function& threshold, const Rcpp::Function& ridge, const Rcpp::List& domain, bool dyadic);
-RcppExport SEXP _gpbandits_cpp_largest_change(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP thresholdSEXP, SEXP ridgeSEXP, SEXP domainSEXP, SEXP dyadicSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type y(ySEXP);
-    Rcpp::traits::input_parameter< const Rcpp::Function& >::type threshold(thresholdSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::Function& >::type ridge(ridgeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type domain(domainSEXP);
-    Rcpp::traits::input_parameter< bool >::type dyadic(dyadicSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_largest_change(kernel, x, y, threshold, ridge, domain, dyadic));
+    Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_run_outcome(run_handle));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1218,19 +1210,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::Function& >::type code(codeSEXP);
     Rcpp::traits::input_parameter< SEXP >::type state(stateSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_preserve_rng(code, state));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_innovations
-Rcpp::List cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y, Rcpp::NumericVector noise);
-RcppExport SEXP _gpbandits_cpp_innovations(SEXP gramSEXP, SEXP pointSEXP, SEXP ySEXP, SEXP noiseSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type gram(gramSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type point(pointSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type y(ySEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type noise(noiseSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_innovations(gram, point, y, noise));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1389,59 +1368,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_journal_create
-Rcpp::List cpp_journal_create(const std::string& path, const std::string& text);
-RcppExport SEXP _gpbandits_cpp_journal_create(SEXP pathSEXP, SEXP textSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_journal_create(path, text));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_journal_append
-Rcpp::List cpp_journal_append(const std::string& path, const std::string& text, const Rcpp::List& end);
-RcppExport SEXP _gpbandits_cpp_journal_append(SEXP pathSEXP, SEXP textSEXP, SEXP endSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type end(endSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_journal_append(path, text, end));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_journal_read
-Rcpp::List cpp_journal_read(const std::string& path);
-RcppExport SEXP _gpbandits_cpp_journal_read(SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_journal_read(path));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_hex_from_raw
-std::string cpp_hex_from_raw(const Rcpp::RawVector& bytes);
-RcppExport SEXP _gpbandits_cpp_hex_from_raw(SEXP bytesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_hex_from_raw(bytes));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_raw_from_hex
-Rcpp::RawVector cpp_raw_from_hex(const std::string& text);
-RcppExport SEXP _gpbandits_cpp_raw_from_hex(SEXP textSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_raw_from_hex(text));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_json_read
 SEXP cpp_json_read(const std::string& text, bool vectors);
 RcppExport SEXP _gpbandits_cpp_json_read(SEXP textSEXP, SEXP vectorsSEXP) {
@@ -1513,36 +1439,110 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_number_rows
-Rcpp::CharacterVector cpp_number_rows(const Rcpp::List& columns, int count);
-RcppExport SEXP _gpbandits_cpp_number_rows(SEXP columnsSEXP, SEXP countSEXP) {
+// cpp_map_outputs
+Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVector& x, bool back);
+RcppExport SEXP _gpbandits_cpp_map_outputs(SEXP mapSEXP, SEXP xSEXP, SEXP backSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type columns(columnsSEXP);
-    Rcpp::traits::input_parameter< int >::type count(countSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_number_rows(columns, count));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< bool >::type back(backSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_map_outputs(map, x, back));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_row_texts
-Rcpp::CharacterVector cpp_row_texts(const Rcpp::List& queries, const Rcpp::List& events);
-RcppExport SEXP _gpbandits_cpp_row_texts(SEXP queriesSEXP, SEXP eventsSEXP) {
+// cpp_output_moments
+Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& mean, const Rcpp::NumericVector& sd, double noise_var);
+RcppExport SEXP _gpbandits_cpp_output_moments(SEXP mapSEXP, SEXP meanSEXP, SEXP sdSEXP, SEXP noise_varSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_row_texts(queries, events));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type mean(meanSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type sd(sdSEXP);
+    Rcpp::traits::input_parameter< double >::type noise_var(noise_varSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_output_moments(map, mean, sd, noise_var));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_checksums
-Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
-RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
+// cpp_output_slopes
+Rcpp::NumericVector cpp_output_slopes(const Rcpp::List& map, const Rcpp::NumericVector& reward);
+RcppExport SEXP _gpbandits_cpp_output_slopes(SEXP mapSEXP, SEXP rewardSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_checksums(rows, before));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_output_slopes(map, reward));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_is_trusted
+bool cpp_is_trusted(SEXP frame);
+RcppExport SEXP _gpbandits_cpp_is_trusted(SEXP frameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_is_trusted(frame));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_member
+SEXP cpp_member(SEXP object, SEXP name);
+RcppExport SEXP _gpbandits_cpp_member(SEXP objectSEXP, SEXP nameSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type object(objectSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type name(nameSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_member(object, name));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_make_ours
+void cpp_make_ours(SEXP frame);
+RcppExport SEXP _gpbandits_cpp_make_ours(SEXP frameSEXP) {
+BEGIN_RCPP
+    Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
+    cpp_make_ours(frame);
+    return R_NilValue;
+END_RCPP
+}
+// cpp_invalid_in_frame
+std::string cpp_invalid_in_frame(const Rcpp::Environment& frame, const Rcpp::CharacterVector& names);
+RcppExport SEXP _gpbandits_cpp_invalid_in_frame(SEXP frameSEXP, SEXP namesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::Environment& >::type frame(frameSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type names(namesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_invalid_in_frame(frame, names));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_suggest
+SEXP cpp_bandit_suggest(SEXP owner, SEXP n, SEXP contexts, SEXP time, SEXP with_refit);
+RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP ownerSEXP, SEXP nSEXP, SEXP contextsSEXP, SEXP timeSEXP, SEXP with_refitSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type contexts(contextsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type time(timeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type with_refit(with_refitSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_suggest(owner, n, contexts, time, with_refit));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_observe
+SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP reported, double reach);
+RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP ownerSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP reportedSEXP, SEXP reachSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type id(idSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type reward(rewardSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type constraints(constraintsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type time(timeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type reported(reportedSEXP);
+    Rcpp::traits::input_parameter< double >::type reach(reachSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_observe(owner, id, reward, constraints, time, reported, reach));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1552,9 +1552,16 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_state", (DL_FUNC) &_gpbandits_cpp_bandit_state, 1},
     {"_gpbandits_cpp_bandit_is_ready", (DL_FUNC) &_gpbandits_cpp_bandit_is_ready, 1},
     {"_gpbandits_cpp_bandit_explore", (DL_FUNC) &_gpbandits_cpp_bandit_explore, 4},
-    {"_gpbandits_cpp_map_outputs", (DL_FUNC) &_gpbandits_cpp_map_outputs, 3},
-    {"_gpbandits_cpp_output_moments", (DL_FUNC) &_gpbandits_cpp_output_moments, 4},
-    {"_gpbandits_cpp_output_slopes", (DL_FUNC) &_gpbandits_cpp_output_slopes, 2},
+    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 8},
+    {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 4},
+    {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 4},
+    {"_gpbandits_cpp_bandit_cells", (DL_FUNC) &_gpbandits_cpp_bandit_cells, 2},
+    {"_gpbandits_cpp_bandit_reported", (DL_FUNC) &_gpbandits_cpp_bandit_reported, 2},
+    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 8},
+    {"_gpbandits_cpp_bandit_forecasts", (DL_FUNC) &_gpbandits_cpp_bandit_forecasts, 3},
+    {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
+    {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
+    {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 2},
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 3},
     {"_gpbandits_cpp_bandit_left", (DL_FUNC) &_gpbandits_cpp_bandit_left, 2},
     {"_gpbandits_cpp_bandit_has_left", (DL_FUNC) &_gpbandits_cpp_bandit_has_left, 2},
@@ -1570,21 +1577,38 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_drawn_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_maxima, 3},
     {"_gpbandits_cpp_bandit_joint_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_joint_maxima, 2},
     {"_gpbandits_cpp_joint_maxima", (DL_FUNC) &_gpbandits_cpp_joint_maxima, 2},
-    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 8},
-    {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 4},
-    {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 4},
-    {"_gpbandits_cpp_bandit_cells", (DL_FUNC) &_gpbandits_cpp_bandit_cells, 2},
-    {"_gpbandits_cpp_bandit_reported", (DL_FUNC) &_gpbandits_cpp_bandit_reported, 2},
-    {"_gpbandits_cpp_bandit_predict_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_predict_outcomes, 2},
-    {"_gpbandits_cpp_bandit_arm_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_arm_outcomes, 3},
     {"_gpbandits_cpp_formula", (DL_FUNC) &_gpbandits_cpp_formula, 3},
     {"_gpbandits_cpp_log_feasible", (DL_FUNC) &_gpbandits_cpp_log_feasible, 4},
     {"_gpbandits_cpp_hypervolume", (DL_FUNC) &_gpbandits_cpp_hypervolume, 2},
-    {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 8},
-    {"_gpbandits_cpp_bandit_forecasts", (DL_FUNC) &_gpbandits_cpp_bandit_forecasts, 3},
-    {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
-    {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
-    {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 2},
+    {"_gpbandits_cpp_fit_ranges", (DL_FUNC) &_gpbandits_cpp_fit_ranges, 5},
+    {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 7},
+    {"_gpbandits_cpp_fit_latent", (DL_FUNC) &_gpbandits_cpp_fit_latent, 6},
+    {"_gpbandits_cpp_fit_varying", (DL_FUNC) &_gpbandits_cpp_fit_varying, 7},
+    {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 9},
+    {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
+    {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
+    {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},
+    {"_gpbandits_cpp_doptimal_information", (DL_FUNC) &_gpbandits_cpp_doptimal_information, 5},
+    {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
+    {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
+    {"_gpbandits_cpp_largest_change", (DL_FUNC) &_gpbandits_cpp_largest_change, 7},
+    {"_gpbandits_cpp_journal_create", (DL_FUNC) &_gpbandits_cpp_journal_create, 2},
+    {"_gpbandits_cpp_journal_append", (DL_FUNC) &_gpbandits_cpp_journal_append, 3},
+    {"_gpbandits_cpp_journal_read", (DL_FUNC) &_gpbandits_cpp_journal_read, 1},
+    {"_gpbandits_cpp_hex_from_raw", (DL_FUNC) &_gpbandits_cpp_hex_from_raw, 1},
+    {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
+    {"_gpbandits_cpp_number_rows", (DL_FUNC) &_gpbandits_cpp_number_rows, 2},
+    {"_gpbandits_cpp_row_texts", (DL_FUNC) &_gpbandits_cpp_row_texts, 2},
+    {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
+    {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
+    {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
+    {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
+    {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 4},
+    {"_gpbandits_cpp_reported_cells", (DL_FUNC) &_gpbandits_cpp_reported_cells, 1},
+    {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
+    {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 6},
+    {"_gpbandits_cpp_bandit_predict_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_predict_outcomes, 2},
+    {"_gpbandits_cpp_bandit_arm_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_arm_outcomes, 3},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
     {"_gpbandits_cpp_bandit_drawn_values", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_values, 4},
@@ -1599,26 +1623,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_allows", (DL_FUNC) &_gpbandits_cpp_bandit_allows, 6},
     {"_gpbandits_cpp_bandit_width_of", (DL_FUNC) &_gpbandits_cpp_bandit_width_of, 2},
     {"_gpbandits_cpp_bandit_width", (DL_FUNC) &_gpbandits_cpp_bandit_width, 1},
-    {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
-    {"_gpbandits_cpp_run_receive", (DL_FUNC) &_gpbandits_cpp_run_receive, 1},
-    {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
-    {"_gpbandits_cpp_run_play_at", (DL_FUNC) &_gpbandits_cpp_run_play_at, 2},
-    {"_gpbandits_cpp_run_outcome", (DL_FUNC) &_gpbandits_cpp_run_outcome, 1},
-    {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 4},
-    {"_gpbandits_cpp_reported_cells", (DL_FUNC) &_gpbandits_cpp_reported_cells, 1},
-    {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
-    {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 6},
     {"_gpbandits_cpp_logged_inputs", (DL_FUNC) &_gpbandits_cpp_logged_inputs, 2},
-    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 5},
-    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 7},
     {"_gpbandits_cpp_query_frame", (DL_FUNC) &_gpbandits_cpp_query_frame, 2},
-    {"_gpbandits_cpp_is_trusted", (DL_FUNC) &_gpbandits_cpp_is_trusted, 1},
-    {"_gpbandits_cpp_member", (DL_FUNC) &_gpbandits_cpp_member, 2},
-    {"_gpbandits_cpp_make_ours", (DL_FUNC) &_gpbandits_cpp_make_ours, 1},
-    {"_gpbandits_cpp_invalid_in_frame", (DL_FUNC) &_gpbandits_cpp_invalid_in_frame, 2},
-    {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
-    {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
-    {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
+    {"_gpbandits_cpp_bandit_fit", (DL_FUNC) &_gpbandits_cpp_bandit_fit, 3},
+    {"_gpbandits_cpp_bandit_has_many_points", (DL_FUNC) &_gpbandits_cpp_bandit_has_many_points, 3},
+    {"_gpbandits_cpp_bandit_measurements", (DL_FUNC) &_gpbandits_cpp_bandit_measurements, 4},
     {"_gpbandits_cpp_regression_new", (DL_FUNC) &_gpbandits_cpp_regression_new, 5},
     {"_gpbandits_cpp_regression_size", (DL_FUNC) &_gpbandits_cpp_regression_size, 1},
     {"_gpbandits_cpp_regression_head", (DL_FUNC) &_gpbandits_cpp_regression_head, 2},
@@ -1628,27 +1637,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_covariance", (DL_FUNC) &_gpbandits_cpp_regression_covariance, 2},
     {"_gpbandits_cpp_regression_draw", (DL_FUNC) &_gpbandits_cpp_regression_draw, 3},
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
-    {"_gpbandits_cpp_fit_ranges", (DL_FUNC) &_gpbandits_cpp_fit_ranges, 5},
-    {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 7},
-    {"_gpbandits_cpp_fit_latent", (DL_FUNC) &_gpbandits_cpp_fit_latent, 6},
-    {"_gpbandits_cpp_fit_varying", (DL_FUNC) &_gpbandits_cpp_fit_varying, 7},
-    {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 9},
-    {"_gpbandits_cpp_bandit_fit", (DL_FUNC) &_gpbandits_cpp_bandit_fit, 3},
-    {"_gpbandits_cpp_bandit_has_many_points", (DL_FUNC) &_gpbandits_cpp_bandit_has_many_points, 3},
-    {"_gpbandits_cpp_bandit_measurements", (DL_FUNC) &_gpbandits_cpp_bandit_measurements, 4},
-    {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
-    {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
-    {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},
-    {"_gpbandits_cpp_doptimal_information", (DL_FUNC) &_gpbandits_cpp_doptimal_information, 5},
-    {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
-    {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
-    {"_gpbandits_cpp_largest_change", (DL_FUNC) &_gpbandits_cpp_largest_change, 7},
+    {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
+    {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
+    {"_gpbandits_cpp_run_receive", (DL_FUNC) &_gpbandits_cpp_run_receive, 1},
+    {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},
+    {"_gpbandits_cpp_run_play_at", (DL_FUNC) &_gpbandits_cpp_run_play_at, 2},
+    {"_gpbandits_cpp_run_outcome", (DL_FUNC) &_gpbandits_cpp_run_outcome, 1},
     {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
     {"_gpbandits_cpp_local_search", (DL_FUNC) &_gpbandits_cpp_local_search, 2},
     {"_gpbandits_cpp_columns", (DL_FUNC) &_gpbandits_cpp_columns, 3},
     {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 2},
-    {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
     {"_gpbandits_cpp_shares", (DL_FUNC) &_gpbandits_cpp_shares, 3},
     {"_gpbandits_cpp_share_exchanges", (DL_FUNC) &_gpbandits_cpp_share_exchanges, 2},
     {"_gpbandits_cpp_polytope", (DL_FUNC) &_gpbandits_cpp_polytope, 4},
@@ -1664,11 +1663,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_send_at_once", (DL_FUNC) &_gpbandits_cpp_send_at_once, 1},
     {"_gpbandits_cpp_most_files", (DL_FUNC) &_gpbandits_cpp_most_files, 0},
     {"_gpbandits_cpp_random_bytes", (DL_FUNC) &_gpbandits_cpp_random_bytes, 1},
-    {"_gpbandits_cpp_journal_create", (DL_FUNC) &_gpbandits_cpp_journal_create, 2},
-    {"_gpbandits_cpp_journal_append", (DL_FUNC) &_gpbandits_cpp_journal_append, 3},
-    {"_gpbandits_cpp_journal_read", (DL_FUNC) &_gpbandits_cpp_journal_read, 1},
-    {"_gpbandits_cpp_hex_from_raw", (DL_FUNC) &_gpbandits_cpp_hex_from_raw, 1},
-    {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
     {"_gpbandits_cpp_json_read", (DL_FUNC) &_gpbandits_cpp_json_read, 2},
     {"_gpbandits_cpp_json_numbers", (DL_FUNC) &_gpbandits_cpp_json_numbers, 1},
     {"_gpbandits_cpp_numbers_from_words", (DL_FUNC) &_gpbandits_cpp_numbers_from_words, 1},
@@ -1676,9 +1670,15 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_json_scalars", (DL_FUNC) &_gpbandits_cpp_json_scalars, 1},
     {"_gpbandits_cpp_json_rows", (DL_FUNC) &_gpbandits_cpp_json_rows, 1},
     {"_gpbandits_cpp_invalid_in_function", (DL_FUNC) &_gpbandits_cpp_invalid_in_function, 1},
-    {"_gpbandits_cpp_number_rows", (DL_FUNC) &_gpbandits_cpp_number_rows, 2},
-    {"_gpbandits_cpp_row_texts", (DL_FUNC) &_gpbandits_cpp_row_texts, 2},
-    {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
+    {"_gpbandits_cpp_map_outputs", (DL_FUNC) &_gpbandits_cpp_map_outputs, 3},
+    {"_gpbandits_cpp_output_moments", (DL_FUNC) &_gpbandits_cpp_output_moments, 4},
+    {"_gpbandits_cpp_output_slopes", (DL_FUNC) &_gpbandits_cpp_output_slopes, 2},
+    {"_gpbandits_cpp_is_trusted", (DL_FUNC) &_gpbandits_cpp_is_trusted, 1},
+    {"_gpbandits_cpp_member", (DL_FUNC) &_gpbandits_cpp_member, 2},
+    {"_gpbandits_cpp_make_ours", (DL_FUNC) &_gpbandits_cpp_make_ours, 1},
+    {"_gpbandits_cpp_invalid_in_frame", (DL_FUNC) &_gpbandits_cpp_invalid_in_frame, 2},
+    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 5},
+    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 7},
     {NULL, NULL, 0}
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes what the build compiles: a unit in src/units/ includes the .cpp files of a folder of src/core (or of a part of a
-# large folder), because each translation unit takes seconds before its first line is compiled (Eigen's headers). Then
+# large folder), or some of those beside it, because each translation unit takes seconds before its first line is compiled (Eigen's headers). Then
 # lists the objects in src/Makevars and src/Makevars.win. R's make must be portable, so it cannot make the list itself.
 #   tools/units.sh [SRC]           writes
 #   tools/units.sh --each [SRC]    writes lists in which each .cpp of the core is compiled by itself, without units
@@ -27,6 +27,18 @@ unit_of() {
   esac
 }
 
+# The unit of a file beside the core, or its own. (Those that use sockets or files include the system's headers.)
+unit_beside() {
+  case "$1" in
+  export_log.cpp | export_queries.cpp | export_trust.cpp | export_turns.cpp) echo r_log ;;
+  export_bandit.cpp | export_choices.cpp | export_posterior.cpp | export_runs.cpp | r_bandit.cpp) echo r_bandit ;;
+  export_journal.cpp | export_text.cpp | r_lists.cpp | r_reply.cpp | r_serialised.cpp) echo r_text ;;
+  export_fitting.cpp | export_refits.cpp | export_regression.cpp | r_fit.cpp | r_lbfgsb.cpp) echo r_fitting ;;
+  export_information.cpp | export_kernels.cpp | export_spaces.cpp | export_transforms.cpp | r_kernel.cpp | \
+    r_settings.cpp | r_values.cpp) echo r_model ;;
+  esac
+}
+
 new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 mkdir "$new/units"
@@ -37,12 +49,22 @@ for file in $files; do
   echo "#include \"$file\"" >>"$unit"
 done
 
+beside=
+for file in *.cpp; do
+  unit=$(unit_beside "$file")
+  if [ "$mode" = "--each" ] || [ -z "$unit" ]; then beside+=$file$'\n'; fi
+  [ -n "$unit" ] || continue
+  unit=$new/units/$unit.cpp
+  [ -f "$unit" ] || echo "// A unit of the build, written by tools/units.sh." >"$unit"
+  echo "#include \"../$file\"" >>"$unit"
+done
+
 if [ "$mode" = "--each" ]; then
   objects=$(sed 's|^|core/|' <<<"$files")
 else
   objects=$(cd "$new" && ls units/*.cpp)
 fi
-objects=$( (echo "$objects"; ls -- *.cpp) | sed 's|\.cpp$|.o|; s|^|  |; $!s|$| \\|')
+objects=$( (echo "$objects"; echo -n "$beside") | sed 's|\.cpp$|.o|; s|^|  |; $!s|$| \\|')
 for file in Makevars Makevars.win; do
   {
     sed '/^OBJECTS/,$d' "$file"
