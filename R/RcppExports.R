@@ -501,6 +501,10 @@ cpp_output_slopes <- function(map, reward) {
     .Call(`_gpbandits_cpp_output_slopes`, map, reward)
 }
 
+cpp_outcome_shape <- function(map, reward, usual, power, least_gain, covers) {
+    .Call(`_gpbandits_cpp_outcome_shape`, map, reward, usual, power, least_gain, covers)
+}
+
 cpp_is_trusted <- function(frame) {
     .Call(`_gpbandits_cpp_is_trusted`, frame)
 }

@@ -218,14 +218,12 @@ fit_outcome_transform <- function(outputs, reward, apart = NULL) {
   usual <- reward[rows]
   map <- new_outcome_transform(stats::median(usual), sign * spread_of(usual), count = count, distinct = distinct)
   if (distinct < 2) return(map)
-  z <- transform_outputs(map, reward)
-  if (outputs$transform != "none") map$lambda <- power_for(z, always = outputs$transform == "power")
-  if (map$lambda != 1) map$bulk <- spread_of(transform_outputs(map, usual), usual)
   if (count >= nonlinear_outputs) {
     map$tail <- first_tail
     map$worst <- (if (sign < 0) max(reward) else min(reward)) - room_below_worst * map$scale
   }
-  standardised(map, usual)
+  shape <- cpp_outcome_shape(map, as.double(reward), rows, outputs$transform, least_power_gain, length(rows) < count)
+  replace(map, names(shape), shape)
 }
 
 # With mean 0 and standard deviation 1 of these transformed rewards.
@@ -250,7 +248,7 @@ rows_to_scale_by <- function(reward, apart) {
 
 # The spread of the rewards of points that cover the space. A few of them may be outliers, and many may be near the
 # optimum.
-covering_spread <- function(reward, ...) {
+covering_spread <- function(reward) {
   stats::quantile(abs(reward - stats::median(reward)), 0.8, names = FALSE) / stats::qnorm(0.9)
 }
 
@@ -275,19 +273,15 @@ far_apart <- function(x) {
 
 # The median absolute deviation. If more than half of the rewards are (nearly) equal, a quantile or the mean of the
 # deviations is used instead. If all rewards are equal, their absolute value is the only available unit.
-# `like`: the rewards before a power transform; they decide which of these measures is used.
-robust_spread <- function(reward, like = reward) {
+# (src/core/events/outcome_shape.cpp computes the same for powers of rewards.)
+robust_spread <- function(reward) {
   deviation <- abs(reward - stats::median(reward))
   others <- stats::quantile(deviation, 0.8, names = FALSE)
-  if (are_mostly_unlike(like)) return(1.4826 * stats::median(deviation))
+  usual <- 1.4826 * stats::median(deviation)
+  if (usual > 1e-3 * others) return(usual)
   if (others > 0) return(others)
   if (mean(deviation) > 0) return(mean(deviation))
   if (abs(reward[1]) > 0) abs(reward[1]) else 1
-}
-
-are_mostly_unlike <- function(reward) {
-  deviation <- abs(reward - stats::median(reward))
-  1.4826 * stats::median(deviation) > 1e-3 * stats::quantile(deviation, 0.8, names = FALSE)
 }
 
 # The transforms that a refit compares. The first, with which it begins, is of the same kind as the transform in use.
@@ -327,7 +321,7 @@ log_transforms <- function(usual, reward, apart) {
   Filter(function(map) all(is.finite(c(map$scale, map$bulk, map$spread))) && map$bulk > 0, maps)
 }
 
-# Under this power, values below the centre are transformed by a logarithm. (power_for() finds powers below it.)
+# Under this power, values below the centre are transformed by a logarithm. (Other powers are below it.)
 log_power <- 2
 
 map_kind <- function(map) if (map$lambda == 1) "none" else if (map$lambda == log_power) "log" else "power"
@@ -359,20 +353,6 @@ is_above_noise <- function(map, fit) {
 # The log likelihood of a power transform, and of a logarithm, must exceed that without one by this amount.
 least_power_gain <- 2
 least_gains <- c(none = 0, power = least_power_gain, log = 2 * least_power_gain)
-
-# The power of Yeo and Johnson that maximises the normal likelihood; 1 if the gain in likelihood is too small.
-power_for <- function(z, always) {
-  if (length(z) < nonlinear_outputs || length(unique(z)) < 4) return(1)
-  found <- stats::optimize(function(lambda) power_likelihood(z, lambda), c(0, 2), maximum = TRUE)
-  if (always || found$objective > power_likelihood(z, 1) + least_power_gain) found$maximum else 1
-}
-
-power_likelihood <- function(z, lambda) {
-  w <- transform_outputs(new_outcome_transform(0, 1, lambda), z)
-  value <- -length(z) / 2 * log(mean((w - mean(w))^2)) + (lambda - 1) * sum(sign(z) * log1p(abs(z)))
-  # (A power under which a value of 1e140 overflows counts as the worst.)
-  if (is.finite(value)) value else -.Machine$double.xmax
-}
 
 # ---- forward and backward ---------------------------------------------------------
 

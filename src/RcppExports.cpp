@@ -1475,6 +1475,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_outcome_shape
+Rcpp::List cpp_outcome_shape(const Rcpp::List& map, const Eigen::VectorXd& reward, const Rcpp::IntegerVector& usual, const std::string& power, double least_gain, bool covers);
+RcppExport SEXP _gpbandits_cpp_outcome_shape(SEXP mapSEXP, SEXP rewardSEXP, SEXP usualSEXP, SEXP powerSEXP, SEXP least_gainSEXP, SEXP coversSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type reward(rewardSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type usual(usualSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type power(powerSEXP);
+    Rcpp::traits::input_parameter< double >::type least_gain(least_gainSEXP);
+    Rcpp::traits::input_parameter< bool >::type covers(coversSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_outcome_shape(map, reward, usual, power, least_gain, covers));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_is_trusted
 bool cpp_is_trusted(SEXP frame);
 RcppExport SEXP _gpbandits_cpp_is_trusted(SEXP frameSEXP) {
@@ -1673,6 +1688,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_map_outputs", (DL_FUNC) &_gpbandits_cpp_map_outputs, 3},
     {"_gpbandits_cpp_output_moments", (DL_FUNC) &_gpbandits_cpp_output_moments, 4},
     {"_gpbandits_cpp_output_slopes", (DL_FUNC) &_gpbandits_cpp_output_slopes, 2},
+    {"_gpbandits_cpp_outcome_shape", (DL_FUNC) &_gpbandits_cpp_outcome_shape, 6},
     {"_gpbandits_cpp_is_trusted", (DL_FUNC) &_gpbandits_cpp_is_trusted, 1},
     {"_gpbandits_cpp_member", (DL_FUNC) &_gpbandits_cpp_member, 2},
     {"_gpbandits_cpp_make_ours", (DL_FUNC) &_gpbandits_cpp_make_ours, 1},

@@ -1,8 +1,10 @@
-// R's entry points for outcome transforms: values, slopes, moments. Uses the core and the adapters r_*.
+// R's entry points for outcome transforms: values, slopes, moments, and their estimation. Uses the core and the
+// adapters r_*.
 
 #include <algorithm>
+#include <string>
 
-#include "events/outcome_transform.h"
+#include "events/outcome_shape.h"
 #include "events/output_moments.h"
 #include "r_interrupt.h"
 #include "r_settings.h"
@@ -54,4 +56,23 @@ Rcpp::NumericVector cpp_output_slopes(const Rcpp::List& map, const Rcpp::Numeric
   Rcpp::NumericVector out(reward.size());
   for (R_xlen_t k = 0; k < reward.size(); ++k) out[k] = outputs.slope(reward[k]);
   return out;
+}
+
+// Power, bulk, shift and spread of a transform whose centre, scale and tail are given, from rewards; `usual`: the rows
+// (from 1) of those that determine the scale. `power`: "none", "power" or another word, which needs the `least_gain` in
+// log likelihood.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_outcome_shape(const Rcpp::List& map, const Eigen::VectorXd& reward, const Rcpp::IntegerVector& usual,
+                             const std::string& power, double least_gain, bool covers) {
+  gpb::OutcomeTransform outputs = gpb::make_outcome_transform(gpb::RSettings(map));
+  gpb::ShapeRules rules;
+  rules.least_gain = least_gain;
+  rules.covers = covers;
+  if (power == "power") rules.power = gpb::ShapeRules::Power::always;
+  else if (power != "none") rules.power = gpb::ShapeRules::Power::if_likely;
+  Eigen::VectorXd some(usual.size());
+  for (R_xlen_t k = 0; k < usual.size(); ++k) some[k] = reward[usual[k] - 1];
+  gpb::estimate_shape(outputs, reward, some, rules);
+  return gpb::named_list("lambda", outputs.lambda, "bulk", outputs.bulk, "shift", outputs.shift,
+                         "spread", outputs.spread);
 }

@@ -5,3 +5,4 @@
 #include "events/changes.cpp"
 #include "events/constraints.cpp"
 #include "events/observations.cpp"
+#include "events/outcome_shape.cpp"

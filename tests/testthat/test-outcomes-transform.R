@@ -53,6 +53,41 @@ test_that("output transforms equal their formulas, increase with the sign of sca
   }
 })
 
+# Power, bulk, shift and spread by R's own functions: of all rewards, and of the rows that determine the scale.
+ref_shape <- function(map, reward, rows, transform) {
+  likelihood <- function(lambda) {
+    w <- ref_power(z, lambda)
+    value <- -length(z) / 2 * log(mean((w - mean(w))^2)) + (lambda - 1) * sum(sign(z) * log1p(abs(z)))
+    if (is.finite(value)) value else -.Machine$double.xmax
+  }
+  spread <- function(x) {
+    deviation <- abs(x - stats::median(x))
+    if (length(rows) < length(reward)) stats::quantile(deviation, 0.8, names = FALSE) / stats::qnorm(0.9)
+    else 1.4826 * stats::median(deviation)
+  }
+  z <- (reward - map$centre) / map$scale
+  if (transform != "none" && length(z) >= 8) {
+    found <- stats::optimize(likelihood, c(0, 2), maximum = TRUE)
+    if (transform == "power" || found$objective > likelihood(1) + 2) map$lambda <- found$maximum
+  }
+  if (map$lambda != 1) map$bulk <- spread(ref_power(z[rows], map$lambda))
+  v <- ref_map(map, reward[rows])
+  c(lambda = map$lambda, bulk = map$bulk, shift = mean(v), spread = stats::sd(v))
+}
+
+test_that("the shape of a transform is that of R's optimize(), medians and quantiles", {
+  set.seed(31)
+  for (transform in c("none", "auto", "power")) for (n in c(5, 8, 25)) for (skewed in c(TRUE, FALSE)) {
+    reward <- if (skewed) exp(rnorm(n)) - 3 else rnorm(n)
+    apart <- if (n == 25) c(1:8, which.min(reward), which.max(reward))
+    map <- fit_outcome_transform(scale_outputs("minimize", transform), reward, apart)
+    rows <- rows_to_scale_by(reward, apart)
+    plain <- replace(map, c("lambda", "bulk", "shift", "spread"), c(1, 1, 0, 1))
+    expect_equal(unlist(map[c("lambda", "bulk", "shift", "spread")]), ref_shape(plain, reward, rows, transform),
+                 tolerance = 1e-7, info = paste(transform, n, skewed))
+  }
+})
+
 test_that("centre and scale are median and median absolute deviation, and an outlier does not compress the rest", {
   set.seed(2)
   y <- rnorm(31, 0.35, 0.01)
