@@ -98,6 +98,7 @@ outcome_noise <- function(config, noise_var, values, sd = NULL, size = NULL, spr
 # Values of an outcome with a likelihood, NA for those not reported.
 check_response_values <- function(rewards, values, size) {
   known <- which(!is.na(values))
+  if (length(known) == 0) return(invisible())
   trait(rewards, "outcome")(values[known], check_sizes(ifelse(is.na(size[known]), 1, size[known]), length(known)))
 }
 

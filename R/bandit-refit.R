@@ -723,10 +723,11 @@ rescaled <- function(bandit, due, chosen) {
 
 # ---- outcomes that are only yes or no ---------------------------------------------------------------
 
-# Are there enough values of an outcome for a fit, all of them single results that are 0 or 1?
+# Are there enough values of an outcome for a fit, all of them single results that are 0 or 1? (Of one kind of results
+# the likelihood says little: searches then repeat points at the boundary.)
 is_yes_no <- function(bandit, k) {
   value <- known_rewards(bandit, k)
-  if (length(value) < bandit$config$refit$minimum || !all(value %in% 0:1)) return(FALSE)
+  if (length(value) < bandit$config$refit$minimum || !setequal(value, 0:1)) return(FALSE)
   known <- cpp_bandit_known(bandit$handle, k)
   all(known$size == 1) && all(is.na(known$noise_var))
 }

@@ -49,11 +49,14 @@
 #'   4))`. In tables `size` is the column `ok_size`. Values from an `objective` have size 1.
 #' * `to_maximize()` and `to_minimize()` support it as the only objective.
 #'
-#' In [auto_bandit()] and [maximize_bandit()] nothing needs to be declared: if at least five values of an outcome were
-#' observed, all are 0 or 1, and its limit is between 0 and 1, such as `limits = ~ ok >= 0.5`, the likelihood of yes and
-#' no is used, `rewards_binary(approximation = "variational")`. Another value, or a `size`, makes the outcome a number
-#' again. Its own `transform` or `noise_var` keeps it one. With a limit of 0.5 results count as certain, see
-#' [recommended-point]; other limits are about their probability. Declare `rewards` if results are random.
+#' In [auto_bandit()] and [maximize_bandit()] nothing needs to be declared. The likelihood of yes and no,
+#' `rewards_binary(approximation = "variational")`, is used if
+#' * the limit is between 0 and 1, such as `limits = ~ ok >= 0.5`,
+#' * at least five values were observed, all are 0 or 1, and both occur.
+#'
+#' Another value, or a `size`, makes the outcome a number again. Its own `transform` or `noise_var` keeps it one. With a
+#' limit of 0.5 results count as certain, see [recommended-point]; other limits are about their probability. Declare
+#' `rewards` if results are random.
 #'
 #' `bench/results/yes_no.md` in the sources compares the likelihood with a Gaussian model of 0 and 1.
 #' @section Policies with one objective and limits:

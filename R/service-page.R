@@ -128,7 +128,8 @@ serve_prediction <- function(service, query) {
   each <- lapply(seq_along(names), function(k) {
     columns <- if (of_form(config, "several")) paste0(names[k], c("_mean", "_sd")) else c("mean", "sd")
     mean <- at[[columns[1]]]
-    noise <- noise_in_user_units(outcome_config(config, k), mean)
+    one <- outcome_config(config, k)
+    noise <- if (of_form(one, "gaussian") || !of_form(config, "several")) noise_in_user_units(one, mean) else NA
     list(mean = mean, sd = sqrt(at[[columns[2]]]^2 + noise))
   })
   each <- stats::setNames(each, names)

@@ -184,6 +184,93 @@ test_that("an objective of successes under a limit is maximised and minimised", 
   expect_true(is.data.frame(most$suggest()))
 })
 
+test_that("the posterior of an outcome is that of a bandit with these rewards alone, whatever else the bandit has", {
+  domains <- list(arms = finite_domain(seq(0, 1, length.out = 9)), box = box_domain(0, 1),
+                  space = search_space(r = param_factor(c("a", "b")), x1 = param_real(0, 1)))
+  contexts <- list(none = NULL, known = matrix(c(0.2, 0.9), 2, dimnames = list(NULL, "z")), open = "z")
+  cases <- expand.grid(domain = names(domains), context = names(contexts), pending = c("ignore", "hallucinate"),
+                       policy = c("ei", "ts"), stringsAsFactors = FALSE)
+  cases <- cases[if (second_level()) seq_len(nrow(cases)) else seq(1, nrow(cases), by = 5), ]
+  for (i in seq_len(nrow(cases))) {
+    of <- cases[i, ]
+    on <- c("x1", if (of$context != "none") "z")
+    kernel <- kernel_matern(2.5, 0.4, 2, dims = on)
+    if (of$domain == "space") kernel <- kernel * kernel_categorical(0.6, dims = "r")
+    make <- function(...) gp_bandit(domains[[of$domain]], kernel, ..., pending = get(paste0("pending_", of$pending))(),
+                                    contexts = contexts[[of$context]])
+    b <- make(0.02, if (of$policy == "ei") policy_ei() else policy_ts(0.8), failures = "doubt",
+              outcomes = list(y = to_maximize(), ok = at_least(0.3, mean = 0.2, rewards = rewards_binary()),
+                              n = tracked(rewards = rewards_counts())))
+    alone <- make(policy = policy_uniform(), rewards = rewards_binary(), mean = 0.2)
+    context <- if (of$context != "none") c(z = 0.9)
+    for (t in 1:6) {
+      q <- b$suggest(context = context)
+      x <- q[intersect(c("r", "x1"), names(q))]
+      if (of$domain == "arms") alone$add(arm = q$arm, context = context) else alone$add(x = x, context = context)
+      b$observe(q$id, c(y = sin(5 * q$x1), n = t))
+      if (t > 2) {
+        b$observe(t - 2, c(ok = t %% 2), size = c(ok = 2))
+        alone$observe(t - 2, t %% 2, size = 2)
+      }
+    }
+    b$fail(6)
+    alone$withdraw(6)
+    at <- b$posterior(context = context, x = if (of$domain != "arms") x)
+    one <- alone$posterior(context = context, x = if (of$domain != "arms") x)
+    expect_equal(at$ok_mean, one$mean, tolerance = 1e-9, info = paste(unlist(of), collapse = " "))
+    expect_equal(at$ok_sd, one$sd, tolerance = 1e-9, info = paste(unlist(of), collapse = " "))
+    expect_true(all(at$feasible > 0 & at$feasible < 1))
+    suggested <- lapply(c(b, from_json(as_json(b))), function(one) {
+      set.seed(i)
+      one$suggest(context = context)
+    })
+    expect_identical(suggested[[1]], suggested[[2]])
+  }
+})
+
+test_that("a store and the service have outcomes with a likelihood", {
+  skip_on_cran()
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_location()
+  b <- with_limit(refit = refit_every(2, minimum = 5, mean = "fit"), store = store_at(place, seed = 1))
+  on.exit(let_go(b))
+  second <- open_bandit(store_at(place))
+  on.exit(let_go(second), add = TRUE)
+  q <- second$suggest()
+  second$observe(q$id, c(yield = 0.5, ok = 2), size = c(ok = 3))
+  third <- open_bandit(store_at(place))
+  on.exit(let_go(third), add = TRUE)
+  expect_identical(third$history(), second$history())
+  expect_identical(third$posterior(), second$posterior())
+  service <- list(bandit = second, store = list(name = "b"))
+  read <- function(answer) jsonlite::parse_json(answer$body, simplifyVector = TRUE)
+  best <- suppressWarnings(read(gpbandits:::serve_best(service, list())))
+  expect_equal(best$outcomes$ok$mean, suppressWarnings(second$best())$ok_mean)
+  expect_match(paste(unlist(read(gpbandits:::serve_model(service))$outcomes), collapse = " "), "successes of trials")
+  id <- second$suggest()$id
+  expect_named(read(gpbandits:::serve_prediction(service, list(id = as.character(id)))), "yield")
+})
+
+test_that("a search maximises under a limit on successes, and an impossible value is a failure", {
+  set.seed(1)
+  allowed <- function(p) stats::plogis(6 - 10 * p$x)
+  f <- function(p) c(value = p$x, ok = if (p$x < 0.02) 0.5 else rbinom(1, 1, allowed(p)))
+  start <- data.frame(x = c(0.01, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9))
+  found <- suppressWarnings(maximize_bandit(f, list(x = c(0, 1)), 20, initial_design = start,
+                                            outcomes = list(value = to_maximize(), ok = at_least(0.5, rewards = "binary"))))
+  expect_identical(found$history$status[1], "partial")
+  expect_true(is.na(found$history$ok[1]))
+  expect_gt(allowed(found$par), 0.5)
+  data <- data.frame(x = 1:6 / 7, value = 1:6, ok = c("yes", "no", "yes", "no", "no", "no"))
+  of <- function(data) auto_bandit(list(x = c(0, 1)), data, outcomes = found$outcomes)
+  expect_equal(of(data)$history()$ok, c(1, 0, 1, 0, 0, 0))
+  data$ok <- c(3, 2, 2, 1, 0, 0)
+  data$ok_size <- 3
+  expect_equal(of(data)$history()$ok_size, rep(3, 6))
+  data$ok[2] <- 4
+  expect_error(of(data), "row 2", class = "gpbandits_error")
+})
+
 # ---- outcomes whose values are only 0 and 1 --------------------------------------------------------------------------
 
 kind_of_ok <- function(b) gpbandits:::current_config(as.environment(b))$outcomes$ok$rewards
