@@ -107,9 +107,10 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   given <- check_contexts(contexts, domain)
   if (!missing(direction) && is.null(goal)) check_no_direction_beside(outcomes)
   reward <- check_reward_name(reward, domain, given$names, or_else(outcomes, goal))
-  parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, c(domain$names, given$names))
+  rewards <- check_searched_rewards(rewards, list(outcomes = or_else(outcomes, goal), transfer = transfer))
+  parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, c(domain$names, given$names), rewards)
   outcomes <- parts$outcomes
-  rewards <- check_searched_rewards(rewards, list(limits = limits, outcomes = outcomes, transfer = transfer))
+  if (!is.null(limits)) rewards <- NULL
   known <- check_experiments(data, domain, unknown = TRUE, contexts = given, outcomes = outcomes, reward = reward,
                              rewards = rewards)
   prior <- prepared_prior_optimum(prior_optimum, domain)
@@ -171,8 +172,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #' The kernel, its priors and the prior mean are chosen as for measurements, on the scale of the link. Every refit
 #' estimates them from at most 400 points, and the rewards since the last one must be a sixth of all. Results are
 #' probabilities or expected counts, see [rewards]. A rule for `changes` is possible. Not supported are `transfer`,
-#' `race`, `fidelity`, and of [gp_model()] `transform` and `noise = "none"`. With `outcomes` or `limits`, each outcome
-#' has its own `rewards`, see [outcomes].
+#' `race`, `fidelity`, and of [gp_model()] `transform` and `noise = "none"`. With `limits`, `rewards` are those of the
+#' objective. With `outcomes`, each one has its own `rewards`, see [outcomes].
 #' @seealso [auto_bandit()], [rewards].
 #' @concept ask and tell
 #' @concept binary outcomes

@@ -252,6 +252,9 @@ check_searched_rewards <- function(rewards, given) {
                   try = "`gp_bandit()` or its presets, which take others")
   }
   given <- names(Filter(Negate(is.null), given))
+  if ("outcomes" %in% given) {
+    stop_unused("rewards", "each outcome has its own, such as `to_maximize(rewards = rewards_binary())`")
+  }
   if (length(given)) stop_unused(given[1], "it is not supported with `rewards`")
   rewards
 }

@@ -120,9 +120,9 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   prior_optimum <- dots$bandit$prior_optimum
   initial_design <- dots$bandit$initial_design
   reward <- dots$bandit[["reward"]]
-  rewards <- check_searched_rewards(dots$bandit$rewards, list(limits = limits, outcomes = outcomes, transfer = transfer,
-                                                              race = race, fidelity = fidelity))
   goal <- dots$bandit$goal
+  rewards <- check_searched_rewards(dots$bandit$rewards, list(outcomes = or_else(outcomes, goal), transfer = transfer,
+                                                              race = race, fidelity = fidelity))
   dots$bandit[c("prior_optimum", "initial_design", "reward", "rewards", "goal")] <- NULL
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   timed <- is.finite(time_limit) && is.null(fidelity) && is.null(store)
@@ -139,8 +139,9 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction) && is.null(goal)) check_no_direction_beside(outcomes)
   reward <- check_reward_name(reward, domain, character(), or_else(outcomes, goal))
-  parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, domain$names)
+  parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, domain$names, rewards)
   outcomes <- parts$outcomes
+  if (!is.null(limits)) rewards <- NULL
   check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, prior_optimum, workers, time_limit)
   check_alone_with_fidelity(fidelity, list(initial_design = initial_design, contexts = dots$bandit$contexts))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)

@@ -271,6 +271,30 @@ test_that("a search maximises under a limit on successes, and an impossible valu
   expect_error(of(data), "row 2", class = "gpbandits_error")
 })
 
+test_that("`rewards` beside `limits` are those of the objective", {
+  set.seed(1)
+  play <- function(direction) {
+    b <- auto_bandit(list(x = c(0, 1)), rewards = "binary", limits = ~ cost <= 0.6, direction = direction)
+    for (k in 1:14) {
+      q <- b$suggest()
+      b$observe(q$id, c(reward = rbinom(1, 20, plogis(6 * q$x - 3)), cost = q$x), size = c(reward = 20))
+    }
+    suppressWarnings(b$best(), classes = "gpbandits_infeasible")
+  }
+  most <- play("maximize")
+  expect_gt(most$x, 0.4)
+  expect_lte(most$x, 0.61)
+  expect_true(most$reward_mean > 0 && most$reward_mean < 1)
+  expect_lt(play("minimize")$x, 0.2)
+  found <- maximize_bandit(function(p) c(reward = rbinom(1, 1, 0.5), cost = p$x), list(x = c(0, 1)), 7, rewards = "binary",
+                           limits = ~ cost <= 0.6)
+  expect_true(all(found$history$reward %in% 0:1))
+  expect_error(auto_bandit(1:3, rewards = "binary", outcomes = list(a = to_maximize())), "to_maximize",
+               class = "gpbandits_argument_error")
+  expect_error(auto_bandit(1:3, rewards = rewards_ordinal(3), limits = ~ a <= 1), "rewards_binary",
+               class = "gpbandits_argument_error")
+})
+
 # ---- outcomes whose values are only 0 and 1 --------------------------------------------------------------------------
 
 kind_of_ok <- function(b) gpbandits:::current_config(as.environment(b))$outcomes$ok$rewards

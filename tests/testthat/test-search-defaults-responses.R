@@ -124,7 +124,7 @@ test_that("what has no meaning for rewards with a likelihood is an error that sa
   refused <- function(..., words) {
     expect_error(auto_bandit(list(x = c(0, 1)), rewards = "binary", ...), words, class = "gpbandits_argument_error")
   }
-  refused(limits = ~ cost <= 2, words = "limits")
+  refused(outcomes = list(cost = to_minimize()), words = "each outcome has its own")
   refused(model = gp_model(noise = "none"), words = "noise")
   refused(model = gp_model(transform = "log"), words = "transform")
   expect_error(auto_bandit(list(x = c(0, 1)), rewards = rewards_preferences()), "rewards_binary",
