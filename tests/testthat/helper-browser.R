@@ -127,9 +127,3 @@ accessible_names <- function(browser) {
   data.frame(role = vapply(nodes, function(node) paste0(node$role$value, ""), ""),
              name = vapply(nodes, function(node) paste0(node$name$value, ""), ""))
 }
-
-take_picture <- function(browser, file, width, height) {
-  browser$run("Emulation.setDeviceMetricsOverride", width = width, height = height, deviceScaleFactor = 1, mobile = width < 600)
-  shot <- browser$run("Page.captureScreenshot", format = "png", captureBeyondViewport = TRUE)
-  writeBin(jsonlite::base64_dec(shot$data), file)
-}

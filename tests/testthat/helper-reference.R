@@ -100,11 +100,6 @@ ref_kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL)
   }, dims)
 }
 
-# Inputs are arm numbers.
-ref_kernel_matrix <- function(K) {
-  function(x, y = x) K[as.vector(x), as.vector(y), drop = FALSE]
-}
-
 ref_kernel_sum <- function(k1, k2) function(x, y = x) k1(x, y) + k2(x, y)
 ref_kernel_product <- function(k1, k2) function(x, y = x) k1(x, y) * k2(x, y)
 

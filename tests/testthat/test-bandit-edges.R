@@ -148,7 +148,7 @@ test_that("tiny and huge boxes are searched like others", {
 test_that("maximize_bandit() works with 20 inputs, integers, constant rewards and wide logarithmic ranges", {
   skip_on_cran()
   set.seed(7)
-  many <- maximize_bandit(function(p) -sum((p - 0.3)^2), box_domain(rep(0, 20), rep(1, 20)), 60)
+  many <- maximize_bandit(function(p) -sum((p - 0.3)^2), box_domain(rep(0, 20), rep(1, 20)), by_level(60, 60, quick = 40))
   random <- max(replicate(60, -sum((runif(20) - 0.3)^2)))
   expect_gt(-sum((many$par - 0.3)^2), random / 2)
   whole <- maximize_bandit(function(p) -sum((p - c(0, 4, 10))^2), box_domain(rep(0, 3), rep(10, 3), integer = TRUE), 40)

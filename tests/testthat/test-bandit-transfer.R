@@ -289,7 +289,7 @@ test_that("models of this campaign alone are weighted by the leave-one-out densi
 })
 
 test_that("the correlation is estimated from the data, also for the same function with reversed sign", {
-  for (sign in c(1, -1)) {
+  for (sign in by_level(c(1, -1), c(1, -1), quick = -1)) {
     set.seed(6)
     b <- auto_bandit(box, transfer = list(may = old_data(25, 5, sign, f = f)))
     play(b, if (sign > 0) 6 else 9, f)

@@ -267,7 +267,9 @@ test_that("nested resampling and benchmarks keep models, results and archives, t
   set.seed(2)
   task <- mlr3::tsk("iris")
   tuner <- tuner_of_test()
-  for (turn in 1:2) {
+  for (turn in by_level(1:2, 1:2, quick = 2)) {
+    # The second time with a tuner that is trained.
+    if (turn == 2) quiet(tuner$train(task))
     found <- quiet(mlr3::resample(task, tuner, mlr3::rsmp("cv", folds = 2), store_models = TRUE))
     expect_identical(nrow(found$score()), 2L)
     expect_identical(nrow(mlr3tuning::extract_inner_tuning_results(found)), 2L)
@@ -275,8 +277,6 @@ test_that("nested resampling and benchmarks keep models, results and archives, t
     expect_identical(as.vector(table(archives$iteration)), c(3L, 3L))
     expect_identical(length(found$learners), 2L)
     expect_identical(nrow(found$learners[[2]]$archive$data), 3L)
-    # Next with a tuner that is trained.
-    if (turn == 1) quiet(tuner$train(task))
   }
   design <- mlr3::benchmark_grid(task, list(tuner, mlr3::lrn("classif.featureless")), mlr3::rsmp("holdout"))
   compared <- quiet(mlr3::benchmark(design, store_models = TRUE))

@@ -207,7 +207,7 @@ handlers_in <- function(code) {
   if (is.function(code)) return(c(handlers_in(body(code)), unlist(lapply(formals(code), handlers_in))))
   if (is.pairlist(code) || is.expression(code)) return(unlist(lapply(as.list(code), handlers_in)))
   if (!is.call(code)) return(NULL)
-  called <- paste(deparse(code[[1]]), collapse = "")
+  called <- if (is.name(code[[1]])) as.character(code[[1]]) else ""
   takes <- called == "try" ||
     called %in% c("tryCatch", "withCallingHandlers") && any(c("error", "condition") %in% names(code))
   parts <- as.list(code)

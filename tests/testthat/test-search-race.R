@@ -388,7 +388,7 @@ test_that("a journal resumes within a setting without a difference", {
   expect_identical(gone, "gone")
   expect_identical(run(44, file)$history, whole$history)
   # The same where settings wait, with points known before and without.
-  for (data in list(NULL, data.frame(x = c(1.2, 2.9), reward = c(-1, -0.5)))) {
+  for (data in list(NULL, data.frame(x = c(1.2, 2.9), reward = c(-1, -0.5)))[by_level(1:2, 1:2, quick = 2)]) {
     run <- function(evaluations, journal = NULL, f = noisy) {
       maximize_bandit(f, list(x = c(1, 3)), evaluations, race = race_folds(5, wait = TRUE), n_initial = 3,
                       journal = journal,

@@ -671,7 +671,7 @@ test_that("a hostile client gets answers, uses no memory, and blocks nobody", {
   limit <- 3
   service <- start_service(place, token, time_limit = limit, connections = 40)
   on.exit(service$end())
-  requests <- by_level(600, 10000)
+  requests <- by_level(600, 10000, quick = 200)
   memory <- longest <- numeric()
   look <- function(k) {
     began <- proc.time()[["elapsed"]]

@@ -99,7 +99,7 @@ test_that("a finalizer that reads the generator changes nothing", {
         looked <<- looked + 1
       })
       rm(guard)
-      if (collect && calls %% 3 == 0) gc()                         # (of a large heap it takes 20 ms)
+      if (collect && calls %% by_level(3, 3, quick = 5) == 0) gc()                         # (of a large heap it takes 20 ms)
       x[, 1]
     }
     b <- gp_bandit(box, kernel_se(0.3), 0.01, policy_ts(width_constant(1)))
