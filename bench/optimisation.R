@@ -13,7 +13,7 @@ library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
 args <- arguments(d = "2", evaluations = "60", fids = "1:24", instances = "3:5", noise = "0", seed = "1",
-                  methods = "default,ei,random", out = "bench/results/optimisation.csv", report = "FALSE")
+                  methods = "default,ei,random", out = "bench/results/optimisation.csv.gz", report = "FALSE")
 
 # ---- optimisers: function(f, d, n) minimises f over [-5, 5]^d with n calls and returns the point it recommends, or NULL ----------
 

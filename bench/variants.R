@@ -10,13 +10,13 @@
 # evaluated point (`best`), of the recommended one (`par`), and of the one that would be recommended after one more
 # refit (`refitted`). `noise`: as in bench/optimisation.R. A variant that helps on instances 1 to 5 must help on 6 to 10
 # as well before it becomes a default. The report ends with the functions on which the default is worse than uniform
-# points (variant `random`, means of 100 runs). The runs of bench/results/optimisation.md are in bench/results:
-# variants.csv (`default`: a single smoothness), variants_incumbent.csv (`default`: an average over smoothness), and
-# variants_log.csv (`default`: the same, without the logarithm, which is in today's default; `log_any`, `log_mode`:
-# `log` before the rule about noise, and with that rule for the best model alone), variants_none.csv (base=none),
-# variants_prior.csv (`wide`), variants_warped.csv (`default`: without the logarithm), variants_seeds.csv (five seeds),
-# variants_additive.csv and variants_lifted.csv (`default`: with the logarithm and the noise's former prior), and
-# peers.csv (other packages, which were run outside the repository).
+# points (variant `random`, means of 100 runs). The runs of bench/results/optimisation.md are in files
+# of bench/results (.csv.gz): variants (`default`: a single smoothness), variants_incumbent (`default`: an average over
+# smoothness), and variants_log (`default`: the same, without the logarithm, which is in today's default; `log_any`,
+# `log_mode`: `log` before the rule about noise, and with that rule for the best model alone), variants_none
+# (base=none), variants_prior (`wide`), variants_warped (`default`: without the logarithm), variants_seeds (five seeds),
+# variants_additive and variants_lifted (`default`: with the logarithm and the noise's former prior), and peers (other
+# packages, which were run outside the repository).
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")

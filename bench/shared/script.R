@@ -27,6 +27,12 @@ is_done <- function(done, key) !is.null(done) && nrow(merge(done, key)) > 0
 
 keep_rows <- function(rows, out) {
   if (!nzchar(out)) return(print(rows, row.names = FALSE))
+  if (endsWith(out, ".gz")) {
+    if (file.exists(out)) rows <- rbind(utils::read.csv(out), rows)
+    connection <- gzfile(out, "w")
+    on.exit(close(connection))
+    return(utils::write.csv(rows, connection, row.names = FALSE))
+  }
   utils::write.table(rows, out, sep = ",", append = file.exists(out), row.names = FALSE, col.names = !file.exists(out))
 }
 
