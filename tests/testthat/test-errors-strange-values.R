@@ -249,7 +249,7 @@ test_that("a time limit of the caller ends a search in this process without a fa
   # With a separate limit each evaluation fails, with that reason.
   found <- maximize_bandit(long, list(u = c(0, 1)), evaluations = 2, n_initial = 2,
                            control = search_control(timeout = 0.2, attempts = 1))
-  expect_match(found$history$status, "timed out")
+  expect_match(found$history$reason, "timed out")
 })
 
 test_that("an expression given as a value is not evaluated", {
