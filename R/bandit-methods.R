@@ -72,7 +72,8 @@ print_bandit <- function(bandit) {
 }
 
 point_label <- function(point, bandit) {
-  text <- point_words(point[c(bandit$config$domain$names, bandit$config$context_names)], 4)
+  domain <- bandit$config$domain
+  text <- point_words(point[c(domain$names, bandit$config$context_names)], 4, units_of(domain))
   if (is.null(point$arm)) return(text)
   label <- arm_labels(bandit$config$domain)[point$arm]
   sprintf("arm %d (%s)", point$arm, paste(c(label, text), collapse = "; "))
@@ -93,7 +94,8 @@ point_label <- function(point, bandit) {
 #'   * `segment`, 1 plus the number of restarts of a bandit with a rule for [changes];
 #'   * `transfer`, the estimated correlation with each of the [earlier campaigns][transfer];
 #'   * `check`, the result of [check_model()].
-#' * `summary()` of a run shows its regret and its course; of a comparison, mean and standard error over replications at some rounds.
+#' * `summary()` of a run shows its regret and its course; of a comparison, mean and standard error over replications at
+#'   some rounds.
 #' * `toLatex()` of a comparison is a table of these, with `digits` digits and the smallest means in bold.
 #' * `predict()` returns the posterior mean and sd, as `$posterior()`.
 #' * `as.data.frame()` of a bandit is its history.

@@ -270,11 +270,12 @@ describe_prior_mean <- function(mean) {
 }
 
 # "a = 1.5, b = gini": numbers to some digits.
-point_words <- function(point, digits) {
+point_words <- function(point, digits, units = NULL) {
   values <- vapply(point, function(value) {
     if (is.numeric(value)) format(value, digits = digits, trim = TRUE) else as.character(value)
   }, "")
-  paste(names(point), "=", values, collapse = ", ")
+  unit <- if (!is.null(units)) units[names(point)]
+  paste(names(point), "=", paste0(values, ifelse(nzchar(unit) %in% TRUE, paste0(" ", unit), "")), collapse = ", ")
 }
 
 # A context's number for each of `count` points, and its values if points are given by their inputs.

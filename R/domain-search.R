@@ -145,6 +145,7 @@ NULL
 #' @param log a flag: search on a logarithmic scale (needs `lower > 0`). `FALSE` by default.
 #' @param step,digits for settings with limited resolution. Suggested and designed values are multiples of `step`, or
 #'   have at most `digits` decimals. `NULL` (default): any number. Give one of them. Given points may have any value.
+#' @param unit the unit for labels, prints and the page, such as `"°C"`. `NULL` (default): none.
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
 #' @param ordered a flag: are the levels ordered? Then the kernel uses their ranks. `FALSE` by default.
 #' @param features a data.frame of numbers that describe the levels: a row for each, in the levels' order, by row names
@@ -259,11 +260,12 @@ indicator_names <- function(names) if (length(names)) paste0(names, ".active")
 param_entries <- list(
   real = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
                                when = check_when(when), step = check_step(step, c(lower, upper)),
-                               digits = check_digits(digits)),
-              together = quote(check_real(lower, upper, log, step, digits)), later = c("step", "digits")),
+                               digits = check_digits(digits),
+                               unit = if (!is.null(unit)) check_string(unit)),
+              together = quote(check_real(lower, upper, log, step, digits)), later = c("step", "digits", "unit")),
   integer = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
-                                  when = check_when(when)),
-                 together = quote(check_whole_sides(lower, upper, log))),
+                                  when = check_when(when), unit = if (!is.null(unit)) check_string(unit)),
+                 together = quote(check_whole_sides(lower, upper, log)), later = "unit"),
   factor = list(settings = alist(levels = check_levels(levels), ordered = check_flag(ordered), when = check_when(when),
                                  features = check_features(features, levels, ordered)), later = "features"),
   logical = list(settings = alist(when = check_when(when))),
@@ -288,7 +290,9 @@ check_when <- function(when) {
 #' @rdname search_space
 #' @order 2
 #' @export
-param_real <- function(lower, upper, log = FALSE, when = NULL, step = NULL, digits = NULL) new_param("real")
+param_real <- function(lower, upper, log = FALSE, when = NULL, step = NULL, digits = NULL, unit = NULL) {
+  new_param("real")
+}
 
 # (Larger multiples of a step are not exact.)
 most_steps <- 2^53
@@ -327,7 +331,7 @@ check_sides <- function(lower, upper, log) {
 #' @rdname search_space
 #' @order 3
 #' @export
-param_integer <- function(lower, upper, log = FALSE, when = NULL) new_param("integer")
+param_integer <- function(lower, upper, log = FALSE, when = NULL, unit = NULL) new_param("integer")
 
 check_whole_sides <- function(lower, upper, log) {
   if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 if `log` is TRUE")
@@ -639,7 +643,9 @@ param_words <- function(param) {
                   share = sprintf("a share in [%g, %g]", param$lower, param$upper),
                   shares = sprintf("shares %s of %g%s", paste(param$names, collapse = ", "), param$total,
                                    if (is.null(param$most)) "" else sprintf(", at most %d", param$most)),
-                  sprintf("in [%g, %g]%s%s", param$lower, param$upper, if (param$type == "integer") " whole" else "",
+                  sprintf("in [%g, %g]%s%s%s", param$lower, param$upper,
+                          if (is.null(param$unit)) "" else paste0(" ", param$unit),
+                          if (param$type == "integer") " whole" else "",
                           if (param$log) " log" else ""))
   if (is_stepped(param)) words <- sprintf("%s, multiples of %g", words, step_of(param))
   if (is.null(param$when)) words else paste(words, "if", shown_conditions(param$when))

@@ -373,6 +373,11 @@ print.bandit_domain <- function(x, ...) {
   invisible(x)
 }
 
+# The unit of each input, "" if it has none.
+units_of <- function(domain) {
+  vapply(stats::setNames(domain$names, domain$names), function(name) or_else(domain$params[[name]]$unit, ""), "")
+}
+
 # ---- domains and points given by users ----------------------------------------
 
 # Is it as its constructor makes it? (It may have been changed, or come from a file.)

@@ -31,13 +31,18 @@ NULL
 #' @method autoplot GPBandit
 #' @exportS3Method ggplot2::autoplot GPBandit
 autoplot.GPBandit <- function(object, type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible",
-                                         "progress"),
+                                         "progress", "importance", "dependence"),
                               context = NULL, truth = NULL, width = NULL, next_choice = TRUE, resolution = NULL, ...) {
   check_bandit(object)
   check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
   need_ggplot2()
-  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible", "progress"))
+  type <- check_choice(type, eval(formals(autoplot.GPBandit)$type))
   object <- looked_at(object)
+  if (type == "importance") {
+    data <- input_importance(object, context = plot_data_context(object, context))
+    several <- !is.null(data$outcome)
+    return((if (several) ggplot_importance_of_outcomes(data) else ggplot_importance(data)) + ggplot_look("top"))
+  }
   if (type == "progress") return(ggplot_progress_of_bandit(object))
   type <- settled_type(type, object$config)
   if (type %in% c("front", "feasible")) {
@@ -146,7 +151,7 @@ ggplot_through_best <- function(bandit, type, context, width, resolution) {
       ggplot2::labs(subtitle = paste("contours: posterior", contours))
   }
   picture <- switch(type, sd = plane("sd", "mean"), triangle = plane("mean", "sd"),
-                    ggplot_slices(plot_data) + ggplot2::labs(y = objectives(bandit$config)))
+                    ggplot_slices(plot_data) + ggplot2::labs(y = plot_data$label))
   picture + ggplot2::labs(title = plot_data$title) + ggplot_look("right")
 }
 
@@ -188,7 +193,7 @@ autoplot.bandit_maximum <- function(object, type = c("progress", "slices", "map"
 ggplot_rewards <- function(object, plot_data, type) {
   data <- plot_data[[type]]
   shown <- worthwhile_range(history_of(object)$reward, object$direction)
-  label <- objectives(object$bandit$config)[1]
+  label <- objective_label(object$bandit$config)
   switch(type, progress = ggplot_progress(data, object$direction, shown, label), importance = ggplot_importance(data),
          ggplot_searched(object, data, type, shown))
 }
@@ -203,14 +208,18 @@ ggplot_progress_of_bandit <- function(bandit) {
 ggplot_searched <- function(found, data, type, shown) {
   domain <- found$bandit$config$domain
   plot_data <- list(data = data, through = recommended_point(found$bandit, context_of(found)), pair = names(data)[1:2],
-               log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
+               log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain),
+               axes = input_labels(domain))
+  if (type == "slices") {
+    plot_data$seen <- seen_along(found$history, domain, unique(data$input), history_of(found)$reward)
+  }
   if (type == "dependence") {
     plot_data$through <- NULL
-    return(ggplot_slices(plot_data) + ggplot2::labs(y = dependence_label(objectives(found$bandit$config)[1])) +
+    return(ggplot_slices(plot_data) + ggplot2::labs(y = dependence_label(objective_label(found$bandit$config))) +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
   if (type == "slices") {
-    return(ggplot_slices(plot_data) + ggplot2::labs(y = paste("expected", objectives(found$bandit$config)[1])) +
+    return(ggplot_slices(plot_data) + ggplot2::labs(y = paste("expected", objective_label(found$bandit$config))) +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
   contours <- is.null(unlist(plot_data$levels[plot_data$pair])) && !is_flat(own_columns(data, plot_data$pair)$sd)
@@ -342,7 +351,7 @@ ggplot_map <- function(bandit, plot_data) {
   picture <- ggplot2::ggplot(plot_data$shown) +
     ggplot2::geom_tile(data = surface, mapping = lying, width = size[1], height = size[2],
                        show.legend = in_key_of_fill) +
-    (if (is.null(set)) ggplot2::scale_fill_gradientn("posterior mean", colours = surface_colours(100))
+    (if (is.null(set)) ggplot2::scale_fill_gradientn("posterior mean", colours = surface_colours)
      else ggplot_label_scale(set)) +
     ggplot_contours(surface, "mean") + ggplot_level_contours(surface, set$level)
   played <- played_points(plot_data$queries)
@@ -354,7 +363,7 @@ ggplot_map <- function(bandit, plot_data) {
       ggplot_play_sizes(played$plays)
   }
   picture + ggplot_map_marks(plot_data) + ggplot2::coord_cartesian(expand = FALSE, clip = "off") +
-    ggplot2::labs(x = plot_data$names[1], y = plot_data$names[2])
+    ggplot2::labs(x = plot_data$axes[1], y = plot_data$axes[2])
 }
 
 # (Labels that no point has are in the key too; the other keys stay free of fill.)
@@ -372,7 +381,7 @@ ggplot_scatter <- function(plot_data) {
   size <- 2.2 * scatter_size(nrow(arms))
   scale <- function(order) {
     bar <- ggplot2::guide_colourbar(order = order, barheight = ggplot2::unit(3.5, "lines"))
-    list(colours = surface_colours(100), na.value = "grey85", guide = bar)
+    list(colours = surface_colours, na.value = "grey85", guide = bar)
   }
   picture <- ggplot2::ggplot(plot_data$shown) +
     ggplot2::geom_point(data = first, mapping = aes_of(x = "x", y = "y", fill = shown[1]), shape = 21, size = size,
@@ -392,7 +401,7 @@ ggplot_scatter <- function(plot_data) {
     picture <- picture + ring(played & !both$pending, "black") + ring(both$pending, mark$pending) +
       ggplot_play_sizes(arms$plays)
   }
-  picture + ggplot_map_marks(plot_data) + ggplot2::labs(x = plot_data$names[1], y = plot_data$names[2])
+  picture + ggplot_map_marks(plot_data) + ggplot2::labs(x = plot_data$axes[1], y = plot_data$axes[2])
 }
 
 ggplot_play_sizes <- function(plays) {

@@ -6,6 +6,17 @@
 okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purple = "#CC79A7",
                orange = "#E69F00", sky = "#56B4E9", black = "#000000", yellow = "#F0E442")
 
+# Labels of axes: inputs with their units; an objective that is minimised is no reward.
+input_labels <- function(domain) {
+  units <- units_of(domain)
+  stats::setNames(ifelse(nzchar(units), sprintf("%s (%s)", domain$names, units), domain$names), domain$names)
+}
+
+objective_label <- function(config) {
+  name <- objectives(config)[1]
+  if (name == "reward" && output_sign(config) < 0) "objective" else name
+}
+
 # --- a bandit -------------------------------------------------------------------------
 
 # The plot data of a bandit is a list with these elements:
@@ -28,7 +39,8 @@ bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, r
   context <- plot_data_context(bandit, context)
   plot_data <- list(type = plot_data_type(bandit$config, type), context = context,
                names = bandit$config$domain$names, sign = output_sign(bandit$config),
-               reward = objectives(bandit$config))
+               reward = objective_label(bandit$config),
+               axes = unname(input_labels(bandit$config$domain)))
   plot_data$log <- plot_data_log(bandit$config$domain, plot_data$type)
   plot_data$scattered <- plot_data$type == "map" && is_scattered(bandit$config$domain)
   plot_data[c("queries", "played")] <- plot_data_queries(bandit, context)
@@ -186,7 +198,7 @@ plot_data_positions <- function(plot_data, domain) {
     if (!is.null(plot_data$next_choice)) plot_data$next_choice$at_y <- plot_data$ahead[[plot_data$names[2]]]
   }
   of_arms <- if (can_count(domain)) "arm" else "distinct point played"
-  plot_data$x_label <- if (plot_data$type != "arms") plot_data$names[1] else of_arms
+  plot_data$x_label <- if (plot_data$type != "arms") plot_data$axes[1] else of_arms
   # In more than two dimensions, the plot of a box has no position for a point that was not played.
   if (anyNA(plot_data$next_choice$at)) plot_data[c("next_choice", "ahead")] <- NULL
   plot_data

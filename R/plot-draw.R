@@ -111,8 +111,8 @@ draw_map <- function(bandit, plot_data, frame) {
     old <- room_for_key()
     on.exit(graphics::par(old))
   }
-  frame$xlab <- or_else(frame$xlab, plot_data$names[1])
-  frame$ylab <- or_else(frame$ylab, plot_data$names[2])
+  frame$xlab <- or_else(frame$xlab, plot_data$axes[1])
+  frame$ylab <- or_else(frame$ylab, plot_data$axes[2])
   xs <- sort(unique(plot_data$x))
   ys <- sort(unique(plot_data$y))
   labels <- z <- matrix(NA_real_, length(xs), length(ys))
@@ -123,7 +123,7 @@ draw_map <- function(bandit, plot_data, frame) {
   played <- played_points(plot_data$queries)
   edges <- list(x = cell_edges(xs, grepl("x", plot_data$log)), y = cell_edges(ys, grepl("y", plot_data$log)))
   surface <- if (!is.null(set)) label_key(set)
-             else key_entry("posterior mean", surface_colours(100)[70], pch = 15, size = 2.2)
+             else key_entry("posterior mean", surface_colours[22], pch = 15, size = 2.2)
   open_picture(frame, edges$x, edges$y, map_key(plot_data, played, surface), grid = FALSE)
   if (is.null(set)) draw_surface(xs, ys, z, edges) else draw_level_set(xs, ys, z, labels, edges, set$level)
   graphics::points(played$x, played$y, pch = 21, cex = play_size(played$plays, played$plays), lwd = 1,
@@ -151,8 +151,8 @@ draw_scatter <- function(plot_data, frame) {
   on.exit(graphics::par(old))
   title <- frame$main
   graphics::par(mfrow = panel_layout(2), oma = c(0, 0, 1.6, 0), mar = c(3.6, 3.8, 2, 2.6))
-  frame$xlab <- or_else(frame$xlab, plot_data$names[1])
-  frame$ylab <- or_else(frame$ylab, plot_data$names[2])
+  frame$xlab <- or_else(frame$xlab, plot_data$axes[1])
+  frame$ylab <- or_else(frame$ylab, plot_data$axes[2])
   arms <- scatter_plot_data(plot_data)
   for (what in panels_of_arms(plot_data)) {
     frame$main <- panel_titles(what)
@@ -171,7 +171,7 @@ draw_scatter_panel <- function(arms, values, plot_data, frame) {
   played <- arms$plays > 0
   size <- scatter_size(nrow(arms))
   unplayed <- key_entry("arm not played", "grey55", pch = 21, size = size,
-                        bg = if (is.factor(values)) "white" else surface_colours(100)[50])
+                        bg = if (is.factor(values)) "white" else surface_colours[16])
   labelled <- is.factor(values)
   key <- map_key(plot_data, arms[played, ], rbind(if (labelled) label_key(plot_data$set, contour = FALSE),
                                                   if (!all(played)) unplayed))
@@ -192,24 +192,24 @@ colours_of_values <- function(values) {
   known <- is.finite(values)
   out <- rep("grey85", length(values))
   if (is_flat(values)) {
-    out[known] <- surface_colours(100)[50]
+    out[known] <- surface_colours[16]
     return(out)
   }
   ends <- range(values[known])
-  out[known] <- surface_colours(100)[1 + round(99 * (values[known] - ends[1]) / diff(ends))]
+  out[known] <- surface_colours[1 + round(31 * (values[known] - ends[1]) / diff(ends))]
   out
 }
 
 draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
   if (is_flat(z)) {
-    graphics::rect(edges$x[1], edges$y[1], edges$x[2], edges$y[2], col = surface_colours(100)[50], border = NA)
+    graphics::rect(edges$x[1], edges$y[1], edges$x[2], edges$y[2], col = surface_colours[16], border = NA)
     return(invisible())
   }
   raster <- !graphics::par("xlog") && !graphics::par("ylog") && is_even(xs) && is_even(ys) &&
     identical(grDevices::dev.capabilities("rasterImage")$rasterImage, "yes")
   # (image() takes the midpoints of two or more cells, or the edges of one cell.)
   graphics::image(if (length(xs) > 1) xs else edges$x, if (length(ys) > 1) ys else edges$y, z,
-                  col = surface_colours(100), useRaster = raster, add = TRUE)
+                  col = surface_colours, useRaster = raster, add = TRUE)
   if (contours && length(xs) > 1 && length(ys) > 1) {
     graphics::contour(xs, ys, z, add = TRUE, col = "grey25", lwd = 0.7, labcex = 0.7, nlevels = 8)
   }
@@ -369,10 +369,10 @@ draw_colour_key <- function(range, edges, beyond = c(FALSE, FALSE)) {
   side[3:4] <- if (graphics::par("ylog")) log10(edges) else edges
   from_log <- function(v, log) if (log) 10^v else v
   x <- from_log(side[2] + c(0.7, 1.7) * line, graphics::par("xlog"))
-  y <- from_log(seq(side[3], side[4], length.out = 51), graphics::par("ylog"))
+  y <- from_log(seq(side[3], side[4], length.out = 33), graphics::par("ylog"))
   old <- graphics::par(xpd = NA)
   on.exit(graphics::par(old))
-  graphics::rect(x[1], y[-51], x[2], y[-1], col = surface_colours(50), border = NA)
+  graphics::rect(x[1], y[-33], x[2], y[-1], col = surface_colours, border = NA)
   ends <- c(range[1], mean(range), range[2])
   ends[abs(ends) < 1e-3 * diff(range)] <- 0
   labels <- vapply(ends, function(v) format(signif(v, 3), digits = 3), "")

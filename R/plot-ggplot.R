@@ -12,7 +12,8 @@ ggplot_slices <- function(plot_data) {
     part$piece <- or_else(part$piece, rep(0, nrow(part)))
     part$counted <- !is.null(plot_data$levels[[name]])
     part$bars <- part$counted | nrow(part) == 1
-    part$panel <- if (plot_data$log[[name]]) sprintf("log10(%s)", name) else name
+    axis <- if (is.null(plot_data$axes)) name else plot_data$axes[[name]]
+    part$panel <- if (plot_data$log[[name]]) sprintf("log10(%s)", axis) else axis
     through <- or_else(plot_data$through[[name]], NA)
     part$at <- if (part$counted[1]) match(as.character(through), part$label) else as.double(through)
     if (plot_data$log[[name]]) part[c("value", "at")] <- log10(part[c("value", "at")])
@@ -21,6 +22,7 @@ ggplot_slices <- function(plot_data) {
   shown <- do.call(rbind, parts)
   shown$panel <- factor(shown$panel, levels = unique(shown$panel))
   axis <- axis_of_panels(shown)
+  seen <- seen_in_panels(plot_data, shown, axis$data)
   shown <- axis$data
   # (If heights are missing, there is no curve; the panels are still drawn.)
   known <- shown[is.finite(shown$mean), ]
@@ -31,6 +33,8 @@ ggplot_slices <- function(plot_data) {
                          mapping = aes_of(x = "value", ymin = "lower", ymax = "upper", group = "piece")) +
     ggplot2::geom_line(data = curves, mapping = aes_of(x = "value", y = "mean", group = "piece"), colour = mark$mean,
                        linewidth = 0.8) +
+    ggplot2::geom_point(data = seen, mapping = aes_of(x = "value", y = "reward"), size = 0.9, colour = mark$seen,
+                        alpha = point_alpha(nrow(seen))) +
     ggplot2::geom_vline(data = shown[!duplicated(shown$panel) & !is.na(shown$at), ],
                         mapping = aes_of(xintercept = "at"), colour = mark$next_choice, linetype = "dotted") +
     ggplot2::geom_linerange(data = with_known_band(bars), colour = mark$mean, linewidth = 0.6,
@@ -39,6 +43,17 @@ ggplot_slices <- function(plot_data) {
                         size = 2) +
     ggplot2::facet_wrap("panel", scales = "free_x") + axis$scale + ggplot_some_height(shown$mean) +
     ggplot2::labs(x = NULL, y = "reward")
+}
+
+# Observed rewards in the panels of slices, whose positions may have been shifted.
+seen_in_panels <- function(plot_data, before, after) {
+  empty <- data.frame(value = numeric(), reward = numeric(), panel = after$panel[0])
+  seen <- plot_data$seen
+  if (is.null(seen)) return(empty)
+  at <- match(seen$input, before$input)
+  log <- vapply(seen$input, function(name) plot_data$log[[name]], NA)
+  value <- replace(seen$value, log, log10(seen$value[log])) + (after$value - before$value)[at]
+  data.frame(value = unname(value), reward = seen$reward, panel = after$panel[at])
 }
 
 # A single reward has a mean but no sd, because it has no scale.
@@ -87,14 +102,14 @@ ggplot_plane <- function(plot_data, played, domain, colours, contours, shown = N
   surface[[colours]] <- clamped(surface[[colours]], shown[1], shown[2])
   lying <- aes_of(x = "at", y = "at_y", fill = colours)
   picture <- ggplot2::ggplot(plot_data$data) + ggplot2::geom_tile(data = surface, mapping = lying) +
-    ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours(100))
+    ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours)
   if (all(vapply(axes, is.numeric, NA))) picture <- picture + ggplot_contours(surface, contours)
   played <- as_axis(played)
   best <- as_axis(plot_data$through)
   picture + ggplot2::geom_point(data = played, mapping = aes_of(x = "at", y = "at_y"), shape = 21, fill = "white") +
     ggplot2::geom_point(data = best, mapping = aes_of(x = "at", y = "at_y"), shape = 3, size = 3.5, stroke = 1.2) +
     ggplot_log(paste(c("x", "y")[plot_data$log[plot_data$pair]], collapse = "")) +
-    ggplot2::labs(x = plot_data$pair[1], y = plot_data$pair[2])
+    ggplot2::labs(x = input_labels(domain)[[plot_data$pair[1]]], y = input_labels(domain)[[plot_data$pair[2]]])
 }
 
 # The credible intervals of `total`, if there are posterior draws.

@@ -160,13 +160,14 @@ draw_maximum <- function(found, plot_data) of_form(found$bandit$config, "draw_ma
 
 draw_maximum_of_rewards <- function(found, plot_data) {
   domain <- found$bandit$config$domain
-  label <- objectives(found$bandit$config)[1]
+  label <- objective_label(found$bandit$config)
   through <- recommended_point(found$bandit, context_of(found))
   shown <- worthwhile_range(history_of(found)$reward, found$direction)
   if (!is.null(plot_data$progress)) draw_progress(plot_data$progress, found$direction, shown, label)
   if (!is.null(plot_data$importance)) draw_importance(plot_data$importance)
   if (!is.null(plot_data$slices)) {
-    draw_slices(plot_data$slices, through, domain, paste("expected", label), slices_range(plot_data$slices, shown))
+    draw_slices(plot_data$slices, through, domain, paste("expected", label), slices_range(plot_data$slices, shown),
+                seen_along(found$history, domain, unique(plot_data$slices$input), history_of(found)$reward))
   }
   if (!is.null(plot_data$dependence)) {
     draw_slices(plot_data$dependence, NULL, domain, dependence_label(label), slices_range(plot_data$dependence, shown))

@@ -113,6 +113,6 @@ register_form("reward",
   },
   draw_progress = function(plot_data, main) {
     shown <- worthwhile_range(plot_data$data$reward, plot_data$found$direction)
-    draw_progress(plot_data$data, plot_data$found$direction, shown, objectives(plot_data$found$bandit$config),
+    draw_progress(plot_data$data, plot_data$found$direction, shown, objective_label(plot_data$found$bandit$config),
                   plot_data$ahead, main)
   })

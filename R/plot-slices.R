@@ -127,19 +127,32 @@ recommended_point <- function(bandit, context) {
 
 # `plot_data`: the result of slices_plot_data(). There is one panel per input, all with the same height. `through`: the
 # point of the slices (NULL: no point is marked).
-draw_slices <- function(plot_data, through, domain, label, ylim = NULL) {
+# `seen`: rewards at their values of the inputs, by seen_along().
+draw_slices <- function(plot_data, through, domain, label, ylim = NULL, seen = NULL) {
   ylim <- or_else(ylim, shown_range(c(plot_data$lower, plot_data$mean, plot_data$upper), FALSE))
   log <- stats::setNames(log_inputs(domain), domain$names)
   levels <- levels_of_inputs(domain)
   for (name in unique(plot_data$input)) {
-    draw_slice(plot_data[plot_data$input == name, ], through[[name]], log[[name]], levels[[name]], label, ylim)
+    draw_slice(plot_data[plot_data$input == name, ], through[[name]], log[[name]], levels[[name]], label, ylim,
+               input_labels(domain)[[name]], seen[seen$input == name, ])
   }
 }
 
+# Observed rewards along each input, a data.frame `input`, `value` (or position of a level), `reward`. (They lie on a
+# slice only if the other inputs have its values.)
+seen_along <- function(history, domain, names, reward) {
+  levels <- levels_of_inputs(domain)
+  do.call(rbind, lapply(names, function(name) {
+    value <- history[[name]]
+    if (!is.null(levels[[name]])) value <- match(as.character(value), as.character(levels[[name]]))
+    known <- which(!is.na(value) & is.finite(reward))
+    data.frame(input = rep(name, length(known)), value = as.double(value[known]), reward = reward[known])
+  }))
+}
+
 # A curve for numbers; a point and a bar for each level and for a single number.
-draw_slice <- function(part, through, log, levels, label, ylim) {
-  name <- part$input[1]
-  frame <- list(log = if (log) "x" else "", legend = FALSE, xlab = name, ylab = label, ylim = ylim)
+draw_slice <- function(part, through, log, levels, label, ylim, axis, seen = NULL) {
+  frame <- list(log = if (log) "x" else "", legend = FALSE, xlab = axis, ylab = label, ylim = ylim)
   if (!is.null(levels)) {
     frame$x_axis <- named_axis(levels)
     frame$xlim <- c(0.5, length(levels) + 0.5)
@@ -148,6 +161,10 @@ draw_slice <- function(part, through, log, levels, label, ylim) {
   inside <- function(y) pmin(pmax(y, graphics::par("usr")[3]), graphics::par("usr")[4])
   at <- if (is.null(levels)) through else match(as.character(through), part$label)
   if (length(at)) graphics::abline(v = at, col = mark$next_choice, lty = 3, lwd = 1.5)
+  if (NROW(seen)) {
+    graphics::points(seen$value, inside(seen$reward), pch = ifelse(seen$reward == inside(seen$reward), 16, 1),
+                     cex = 0.6, col = grDevices::adjustcolor(mark$seen, point_alpha(nrow(seen))))
+  }
   if (is.null(levels) && nrow(part) > 1) {
     for (one in split(part, or_else(part$piece, rep(0, nrow(part))))) {
       graphics::polygon(c(one$value, rev(one$value)), inside(c(one$lower, rev(one$upper))), col = mark$band,
@@ -174,7 +191,8 @@ draw_plane <- function(plane, pair, values, domain, title, points = NULL, throug
   ys <- axis_positions(plane[[pair[2]]], levels[[2]])
   z <- matrix(pmin(pmax(values, shown[1]), shown[2]), length(xs$at), length(ys$at))
   edges <- list(x = cell_edges(xs$at, log[1]), y = cell_edges(ys$at, log[2]))
-  frame <- list(log = paste(c("x", "y")[log], collapse = ""), legend = FALSE, xlab = pair[1], ylab = pair[2],
+  frame <- list(log = paste(c("x", "y")[log], collapse = ""), legend = FALSE, xlab = input_labels(domain)[[pair[1]]],
+                ylab = input_labels(domain)[[pair[2]]],
                 main = title, x_axis = if (!is.null(levels[[1]])) named_axis(levels[[1]]),
                 y_axis = if (!is.null(levels[[2]])) named_axis(levels[[2]]))
   open_picture(frame, edges$x, edges$y, NULL, grid = FALSE)

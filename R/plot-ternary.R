@@ -31,11 +31,11 @@ draw_ternary <- function(plane, set, pair, values, title, points, through, shown
 
 # A cell for each possible mixture, and contours.
 draw_mixtures <- function(a, b, z) {
-  colours <- surface_colours(100)
+  colours <- surface_colours
   known <- which(is.finite(z), arr.ind = TRUE)
   if (nrow(known) == 0) return(invisible())
   range <- range(z[known])
-  shade <- if (is_flat(z)) rep(50, nrow(known)) else 1 + floor(99 * (z[known] - range[1]) / diff(range))
+  shade <- if (is_flat(z)) rep(16, nrow(known)) else 1 + floor(31 * (z[known] - range[1]) / diff(range))
   corners <- corners_of_mixtures(a, b, known)
   graphics::polygon(rbind(corners$x, NA), rbind(corners$y, NA), col = colours[shade], border = colours[shade],
                     lwd = 0.5)
@@ -103,7 +103,7 @@ ggplot_ternary <- function(plot_data, set, played, colours, contours, shown) {
   xy <- aes_of(x = "x", y = "y")
   ggplot2::ggplot(plot_data$data) +
     ggplot2::geom_polygon(data = cells, mapping = aes_of(x = "x", y = "y", group = "cell", fill = colours)) +
-    ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours(100)) +
+    ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours) +
     ggplot_contours_of_shares(a, b, of(contours)) +
     ggplot_triangle(plot_data$pair, setdiff(set$names, plot_data$pair), set$total) +
     ggplot2::geom_point(data = point(played), mapping = xy, shape = 21, fill = "white") +

@@ -22,6 +22,8 @@
 #'   through the best point.
 #' * `"front"` (several objectives, see [outcomes]): the first two objectives of the observations and of the Pareto
 #'   front (`$front()`), with bars of 2 sd, and the reference point. Points that violate a limit are pale.
+#' * `"importance"`: [input_importance()]. `"dependence"`: the posterior mean along each input, averaged over the other
+#'   inputs (see [plot.bandit_maximum()]).
 #' * `"feasible"` (limits): the probability that all limits hold, along each input, through the best point.
 #' * `"progress"`: results in order, the best so far (or hypervolume), and a triangle: what the next 4 experiments are
 #'   expected to reach, with one sd of their gain ([expected-improvement]).
@@ -55,8 +57,9 @@
 #'
 #' @param x a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,
-#'   `"front"`, `"feasible"` or `"progress"`. Run: `"cumulative"` (default), `"average"`, `"simple"` or `"violation"`.
-#'   Comparison: a numeric column of `as.data.frame(comparison)`. Default `"average_regret"`.
+#'   `"front"`, `"feasible"`, `"progress"`, `"importance"` or `"dependence"`. Run: `"cumulative"` (default),
+#'   `"average"`, `"simple"` or `"violation"`. Comparison: a numeric column of `as.data.frame(comparison)`. Default
+#'   `"average_regret"`.
 #' @param context the context that is drawn: one value per context input, or a data.frame or matrix of one row. `NULL`
 #'   (default): that of the last query.
 #' @param truth the true mean: a function of the input matrix (one row per point, context columns last), or one number
@@ -80,8 +83,8 @@
 #' @return Invisibly, a data.frame of the data drawn.
 #'
 #' * **Bandit**: a row per point with `arm` (arms only), the inputs, `mean`, `sd`, `lower` and `upper` (the band),
-#'   `plays` (arms only; in this context), `truth` (if given) and, for a level set, `label`. Attribute `width` is a number. Attribute `next_choice`
-#'   is a row of a history, or `NULL`.
+#'   `plays` (arms only; in this context), `truth` (if given) and, for a level set, `label`. Attribute `width` is a
+#'   number. Attribute `next_choice` is a row of a history, or `NULL`.
 #' * **Run**: `round`, the column of the quantity, `bound`.
 #' * **Comparison**: `bandit`, `round`, `mean`, `se`, `lower`, `upper`, `bound`.
 #' @section Errors: A `gpbandits_error` for an invalid argument, or a type that the domain does not allow.
@@ -108,14 +111,15 @@ NULL
 #' @method plot GPBandit
 #' @export
 plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible",
-                                      "progress"),
+                                      "progress", "importance", "dependence"),
                           context = NULL, truth = NULL, width = NULL, next_choice = TRUE, resolution = NULL,
                           legend = TRUE, xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
   check_bandit(x)
   check_dots_empty(..., allowed = names(formals(plot.GPBandit)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
-  type <- check_choice(type, c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible", "progress"))
+  type <- check_choice(type, eval(formals(plot.GPBandit)$type))
   x <- looked_at(x)
+  if (type == "importance") return(invisible(plot(input_importance(x, context = plot_data_context(x, context)))))
   if (type == "progress") return(invisible(plot_progress_of_bandit(x, frame)))
   type <- settled_type(type, x$config)
   if (type %in% c("front", "feasible")) {
@@ -132,7 +136,7 @@ plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", 
 }
 
 # The types whose plots go through the recommended point.
-through_best <- c("slices", "sd", "triangle")
+through_best <- c("slices", "sd", "triangle", "dependence")
 
 # The type of the plot as far as the outcomes and the domain determine it.
 settled_type <- function(type, config) {
@@ -166,7 +170,8 @@ plot_through_best <- function(bandit, type, context, width, resolution, frame) {
                  plot_data$through)
     }
   } else {
-    draw_slices(plot_data$data, plot_data$through, domain, or_else(frame$ylab, objectives(bandit$config)), frame$ylim)
+    draw_slices(plot_data$data, plot_data$through, domain, or_else(frame$ylab, plot_data$label), frame$ylim,
+                plot_data$seen)
   }
   graphics::mtext(or_else(frame$main, plot_data$title), outer = TRUE, line = 0.2, font = 2)
   plot_data$data
@@ -190,14 +195,24 @@ through_best_plot_data <- function(bandit, type, context, width, resolution) {
                   "\"arms\" or \"auto\", because comparisons of arms give no predictions between the arms")
   }
   through <- recommended_point(bandit, context)
-  plot_data <- list(through = through, log = stats::setNames(log_inputs(config$domain), names),
+  plot_data <- list(through = through, label = objective_label(config), axes = input_labels(config$domain),
+               log = stats::setNames(log_inputs(config$domain), names),
                levels = levels_of_inputs(config$domain),
                title = plot_data_title(bandit, list(context = context)))
-  if (type != "slices") {
+  if (type == "dependence") {
+    if (length(names) == 1 || is_tabulated_space(config)) {
+      stop_argument("type", dQuote(type, FALSE), "another one for a single input, or for arms")
+    }
+    plot_data["through"] <- list(NULL)
+    plot_data$label <- dependence_label(plot_data$label)
+    plot_data$data <- dependence_plot_data(bandit, context, names, width, resolution)
+  } else if (type != "slices") {
     plot_data$pair <- most_important(input_importance(bandit, 512, context, draws = 0), objectives(config))[1:2]
     plot_data$data <- plane_plot_data(bandit, context, through, plot_data$pair, resolution)
   } else {
     plot_data$data <- slices_plot_data(bandit, context, through, names, width, resolution)
+    queries <- plot_data_queries(bandit, context)
+    plot_data$seen <- seen_along(queries[[2]], config$domain, names, queries[[1]]$reward)
   }
   plot_data
 }

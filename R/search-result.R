@@ -141,6 +141,7 @@ evaluations_of <- function(found) own_columns(history_of(found), found$bandit$co
 maximum_story <- function(x) of_form(x$bandit$config, "maximum_story")(x)
 
 story_of_rewards <- function(x) {
+  domain <- x$bandit$config$domain
   failed <- sum(is.na(history_of(x)$reward))
   own <- evaluations_of(x)
   effort <- if (!is.null(x$race)) describe_race(x$race) else if (!is.null(x$fidelity)) describe_fidelity(x)
@@ -151,8 +152,8 @@ story_of_rewards <- function(x) {
     return(c(head, paste0("  no evaluation has succeeded", if (failed) paste(":", own$reason[1]))))
   }
   c(head,
-    sprintf("  recommended    %s: %.5g %s %.2g expected", describe_point(x$par), x$value, plus_minus(), x$sd),
-    sprintf("  best observed  %s: %.5g", describe_point(x$observed[names(x$par)]),
+    sprintf("  recommended    %s: %.5g %s %.2g expected", describe_point(x$par, domain), x$value, plus_minus(), x$sd),
+    sprintf("  best observed  %s: %.5g", describe_point(x$observed[names(x$par)], domain),
             x$observed[[outcome_names(x$bandit$config)]]))
 }
 
@@ -215,7 +216,8 @@ model_in_force <- function(config) {
   labels <- parameter_labels(config$kernel, input_names(config))
   average <- if (!is.null(config$models)) parameters_of_models(config)
   average$parameter <- c(labels, average$parameter[-seq_along(labels)])
-  list(parameters = stats::setNames(kernel_parameters(config$kernel), labels), noise_var = if (uses_noise_var(config)) config$noise_var,
+  list(parameters = stats::setNames(kernel_parameters(config$kernel), labels),
+       noise_var = if (uses_noise_var(config)) config$noise_var,
        outputs = if (is.null(config$outputs)) trait(config$rewards, "title") else describe_outputs(config),
        average = average, weights = model_weights(config))
 }

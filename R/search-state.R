@@ -221,8 +221,8 @@ settle_outcomes <- function(search) {
 }
 
 # The values of a point by name, formatted according to their types.
-describe_point <- function(point) {
-  point_words(as.list(point), 5)
+describe_point <- function(point, domain = NULL) {
+  point_words(as.list(point), 5, if (!is.null(domain)) units_of(domain))
 }
 
 register_form("reward", evaluation_line = reward_line, read = read_reward, known_history = known_rewards_history)

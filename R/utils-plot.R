@@ -155,8 +155,16 @@ is_flat <- function(z) {
   length(z) == 0 || diff(range(z)) <= 1e-9 * max(1, abs(z))
 }
 
-# The colours are light enough for black contours and marks, also at the dark end.
-surface_colours <- function(n) grDevices::hcl.colors(round(1.7 * n), "YlGnBu", rev = TRUE)[seq_len(n)]
+# Colours of surfaces from pale yellow to blue, with equal differences (CIE 1976) between neighbours. They are light
+# enough for black contours and marks, also at the dark end.
+surface_ramp <- function(n) {
+  path <- grDevices::convertColor(t(grDevices::col2rgb(rev(grDevices::hcl.colors(24, "YlGnBu"))[1:16])) / 255, "sRGB",
+                                  "Lab")
+  along <- cumsum(c(0, sqrt(rowSums(diff(path)^2))))
+  lab <- apply(path, 2, function(part) stats::approx(along, part, seq(0, max(along), length.out = n))$y)
+  grDevices::rgb(pmin(pmax(grDevices::convertColor(lab, "Lab", "sRGB"), 0), 1))
+}
+surface_colours <- surface_ramp(32)
 
 # The outer edges of cells centred at the values.
 cell_edges <- function(values, log) {

@@ -400,10 +400,10 @@ test_that("scattered arms are a map of points: a row for each arm, with its play
 
 test_that("the colours of points increase with their values", {
   colours <- colours_of_values(c(3, NA, -1, 1, 1.001))
-  scale <- surface_colours(100)
-  expect_identical(colours[c(1, 3)], scale[c(100, 1)])
+  scale <- surface_colours
+  expect_identical(colours[c(1, 3)], scale[c(32, 1)])
   expect_false(colours[2] %in% scale)
-  expect_identical(colours[4:5], scale[c(1, 1) + round(99 * c(2, 2.001) / 4)])
+  expect_identical(colours[4:5], scale[c(1, 1) + round(31 * c(2, 2.001) / 4)])
   expect_length(unique(colours_of_values(rep(2, 5))), 1)
 })
 
@@ -514,4 +514,37 @@ test_that("the plot of a regression is a curve, or fitted values", {
   expect_true("observed" %in% names(draw(plot(one, "fitted"))))
   expect_identical(draw(plot(two)), draw(plot(two, "fitted")))
   refused(draw(plot(two, "curve")), "type")
+})
+
+test_that("neighbouring colours of surfaces differ equally, and become darker", {
+  lab <- grDevices::convertColor(t(grDevices::col2rgb(surface_colours)) / 255, "sRGB", "Lab")
+  steps <- sqrt(rowSums(diff(lab)^2))
+  expect_lte(max(steps) / min(steps), 1.5)
+  expect_true(all(diff(lab[, 1]) < 0))
+})
+
+test_that("a bandit has the plots of importance and dependence that searches have, with units on the axes", {
+  set.seed(4)
+  b <- auto_bandit(search_space(temp = param_real(20, 90, unit = "K"), acid = param_integer(0, 5, unit = "g")),
+                   direction = "minimize", n_initial = 6)
+  q <- b$suggest(8)
+  b$observe(q$id, (q$temp - 60)^2 / 100 + q$acid)
+  importance <- draw(plot(b, "importance"))
+  expect_equal(importance$total, input_importance(b)$total, tolerance = 0.1)
+  dependence <- draw(plot(b, "dependence"))
+  expect_setequal(dependence$input, c("temp", "acid"))
+  expect_equal(input_labels(b$domain()), c(temp = "temp (K)", acid = "acid (g)"))
+  expect_identical(objective_label(b$config), "objective")
+  seen <- seen_along(b$history(), b$domain(), "temp", b$history()$reward)
+  expect_identical(seen$value, q$temp)
+  expect_output(print(b$domain()), "temp in [20, 90] K", fixed = TRUE)
+  expect_output(print(b), "[0-9] K, acid = [0-9] g")
+  expect_identical(from_json(as_json(b))$domain(), b$domain())
+  expect_error(plot(auto_bandit(list(x = 0:1), data.frame(x = c(0, 0.5, 1), reward = 1:3)), "dependence"), "single input",
+               class = "gpbandits_error")
+  skip_if_not_installed("ggplot2")
+  for (type in c("importance", "dependence", "slices")) expect_s3_class(ggplot2::autoplot(b, type), "ggplot")
+  slices <- ggplot2::autoplot(b, "slices")
+  expect_identical(slices$labels$y, "objective")
+  expect_silent(ggplot2::ggplot_build(slices))
 })
