@@ -66,7 +66,8 @@ input_described <- function(domain, i) {
   axis <- input_axis(domain, i, 2)
   kind <- if (is.logical(axis)) "logical" else if (is.null(levels)) "number" else "levels"
   c(list(name = domain$names[i], kind = kind),
-    if (is.null(levels)) list(lower = min(axis), upper = max(axis), log = log_inputs(domain)[i], unit = units_of(domain)[[i]])
+    if (is.null(levels)) list(lower = min(axis), upper = max(axis), log = log_inputs(domain)[i],
+                                  unit = sub("^(?=.)", " ", units_of(domain)[[i]], perl = TRUE))
     else list(levels = I(levels)))
 }
 

@@ -250,8 +250,8 @@
   function inputBox(input, none) {
     if (input.kind === "number") {
       if (input.lower === undefined) return labelled(input.name, numberBox(input.name));
-      return labelled(input.name + " (" + shown(input.lower) + " to " + (shown(input.upper) + " " + input.unit).trim() +
-        ")", numberBox(input.name));
+      return labelled(input.name + " (" + shown(input.lower) + " to " + shown(input.upper) + input.unit + ")",
+        numberBox(input.name));
     }
     const empty = make("option", { value: "" }, none);
     const levels = input.levels.map((level) => make("option", { value: level }, level));
