@@ -55,6 +55,11 @@ check_config <- function(config) {
       damaged("its rewards have no noise variance")
     }
     check_together(config)
+    if (!is.null(config$mean_function) && !identical(as_mean_function(config$mean_function, config$domain),
+                                                     config$mean_function)) {
+      damaged("its prior mean is no function of the inputs")
+    }
+    check_mean_function(config)
     check_outputs(config$outputs, config)
     if (!is.null(config$failures)) check_failures(config$failures, config)
     for (name in c("fresh", "noiseless", "design_grows")) if (!is.null(config[[name]])) check_flag(config[[name]], name)

@@ -45,11 +45,11 @@ describe_prior <- function(config) {
   if (!is.null(config$models) && of_form(config, "gaussian")) {
     models <- configs_of_models(config)
     span <- function(values) sprintf("%.3g to %.3g", min(values), max(values))
-    return(sprintf("  prior      average over %d models: mean %s, noise variance %s", length(models),
-                   span(vapply(models, function(one) base::mean(one$mean), 0)),
+    return(sprintf("  prior      average over %d models: mean %s%s, noise variance %s", length(models),
+                   span(vapply(models, function(one) base::mean(one$mean), 0)), mean_function_words(config),
                    span(vapply(models, function(one) one$noise_var, 0))))
   }
-  sprintf("  prior      mean %s%s", describe_prior_mean(config$mean),
+  sprintf("  prior      mean %s%s%s", describe_prior_mean(config$mean), mean_function_words(config),
           if (uses_noise_var(config)) sprintf(", noise variance %g", config$noise_var) else "")
 }
 

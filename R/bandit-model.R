@@ -224,6 +224,7 @@ simulated_at <- function(frame, nsim, seed, newdata, context) {
   at <- inputs_of_kernel(config, cbind(points$inputs, seen$values), points$arm)
   drawn <- simulate.gp_regression(regression, nsim, seed, at)
   prior <- if (length(unique(config$mean)) == 1) config$mean[[1]] else config$mean[points$arm + 1L]
+  prior <- prior + shape_at(config, points$inputs)
   list(value = as_rewards(as.matrix(drawn) + prior, config), seed = attr(drawn, "seed"))
 }
 
@@ -236,6 +237,7 @@ plain_settings <- c("domain", "kernel", "noise_var", "policy", "mean", "pending"
 settings_as_arguments <- function(config) {
   arguments <- config[intersect(plain_settings, names(config))]
   if (inherits(config$rewards, "bandit_rewards") && !trait(config$rewards, "noise")) arguments$noise_var <- NULL
+  if (!is.null(config$mean_function)) arguments$mean <- config$mean_function
   arguments["contexts"] <- list(contexts_argument(config))
   if (!is.null(config$outcomes)) {
     arguments$outcomes <- lapply(config$outcomes, `[[`, "role")
@@ -286,6 +288,7 @@ updated_config <- function(config, changes) {
   arguments[names(changes)] <- changes
   fresh <- do.call(gp_bandit, arguments, quote = TRUE)$config
   for (name in names(changes)) config[[name]] <- fresh[[name]]
+  if ("mean" %in% names(changes)) config["mean_function"] <- list(fresh$mean_function)
   config
 }
 

@@ -82,7 +82,7 @@ scaled_posterior_at <- function(bandit, points, context) {
 predicted_posterior <- function(bandit, points, contexts) {
   config <- current_config(bandit)
   no_arm <- has_numbers(config$domain) && anyNA(points$arm)
-  if (no_arm && (has_matrix(config$kernel) || length(unique(config$mean)) > 1)) {
+  if (no_arm && (has_matrix(config$kernel) || length(unique(config$mean)) > 1 || !is.null(config$mean_function))) {
     stop_argument("x", "a point that is not an arm",
                   "arms only, if the kernel is given as a matrix or the prior mean differs by arm")
   }

@@ -427,7 +427,8 @@ fitted_parameters <- function(bandit, current, outcome, since_refit) {
   # (Values that replace unknown rewards do not influence the outcome transform.)
   maps <- if (is.null(config$outputs)) list(list(map = NULL))
           else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
-                               current$output_map, logs = is.null(bandit$config$outcomes))
+                               current$output_map, logs = is.null(bandit$config$outcomes),
+                               linear = !is.null(config$mean_function))
   catch_error({
     many <- length(maps) > 1 && has_many_points(bandit, plan)
     best <- if (many) fit_of_many(bandit, plan, current, maps, since_refit)
@@ -472,9 +473,17 @@ fit_under <- function(bandit, plan, current, map, since_refit, compares = FALSE)
   list(fit = c(fit_of(plan, current, found), if (!is.null(map)) list(output_map = map)), found = found)
 }
 
+# What the prior mean's function adds at each query, under an output transform; nothing if there is none.
+shape_under <- function(bandit, map) {
+  if (is.null(bandit$config$mean_function)) return(numeric())
+  values <- mean_of_queries(bandit)
+  if (is.null(map)) values else transform_outputs(map, values) - transform_outputs(map, 0)
+}
+
 bandit_fit <- function(bandit, plan, asked) {
   with_share(table_size(bandit$events) > few_points, function(progress) {
     asked$progress <- progress
+    asked$shape <- shape_under(bandit, asked$map)
     if (plan$draws) return(preserve_rng(cpp_bandit_fit(make_whole(bandit)$handle, plan, asked)))
     found <- cpp_bandit_fit(bandit$handle, plan, asked)
     if (is.null(found)) cpp_bandit_fit(make_whole(bandit)$handle, plan, asked) else found
@@ -668,8 +677,11 @@ all_maps_settled <- function(bandit) {
   }, NA))
 }
 
-# Observed values of an outcome, without lost and failed ones.
-known_rewards <- function(bandit, outcome = 1) values_of_queries(bandit, outcome)[rewarded_ids(bandit, outcome)]
+# Observed values of an outcome, without lost and failed ones; less the prior mean's function, if there is one.
+known_rewards <- function(bandit, outcome = 1) {
+  ids <- rewarded_ids(bandit, outcome)
+  values_of_queries(bandit, outcome)[ids] - mean_of_queries(bandit, ids)
+}
 
 rewarded_ids <- function(bandit, outcome) {
   of_form(bandit$config, "rewarded_ids")(bandit, outcome)
@@ -683,7 +695,7 @@ rewards_far_apart <- function(bandit, outcome) {
 
 fitted_transform <- function(bandit, outcome) {
   fit_outcome_transform(outcome_config(bandit$config, outcome)$outputs, known_rewards(bandit, outcome),
-                 rewards_far_apart(bandit, outcome))
+                 rewards_far_apart(bandit, outcome), linear = !is.null(bandit$config$mean_function))
 }
 
 # After rewards were reported (`reported`), and before a query.

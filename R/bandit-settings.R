@@ -11,6 +11,7 @@ core_config <- function(config, fixed = fixed_settings(config), inputs = input_n
   common$kernel <- resolve_kernel(config$kernel, inputs, arms = arm_count(config$domain))
   common$noise_var <- config$noise_var
   common$space$prior_mean <- rep_len(config$mean, length(fixed$space$prior_mean))
+  common$space <- with_mean_function(common$space, config)
   common$policy <- resolve_policy(config$policy, config, fixed$policy)
   if (!is.null(config$forgetting)) common$forgetting <- resolve_changes(config$forgetting, config)
   if (!is.null(config$noise_field)) common$noise_field <- core_noise_field(config)
@@ -102,7 +103,9 @@ core_model <- function(config, common) {
   common$noise_var <- config$noise_var
   common$weight <- config$weight
   means <- common$space$prior_mean
-  if (length(config$mean) == 1) common$space$prior_mean <- rep(config$mean, length(means))
+  if (length(config$mean) == 1) {
+    common$space$prior_mean <- rep(config$mean, length(means)) + or_else(common$space$shape, 0)
+  }
   common$transfer <- core_transfer(config)
   common
 }

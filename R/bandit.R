@@ -28,7 +28,7 @@
 #' @param policy the acquisition function, one of the [policies]: an object such as `policy_ei()`, or a string such as
 #'   `"ei"`.
 #' @param mean prior mean, in units of the reward: a number (default 0), or one per arm (of a product: per row), in
-#'   their order or with their names.
+#'   their order or with their names. Or a function of the inputs, see *Prior mean function*.
 #' @param pending how queries without rewards are treated, one of the [pending] rules or a string such as
 #'   `"hallucinate"`. The default ignores them.
 #' @param changes a rule for non-stationary rewards, which discards or down-weights old ones, see [changes];
@@ -68,6 +68,9 @@
 #'   * `goal`: a formula of outcomes and inputs that is maximised, see [goals].
 #'   * `trust`: `TRUE` if the journal may hold functions among the settings (a width's, a threshold's), which
 #'     [open_bandit()] then runs; `FALSE` by default. For a store see [bandit_store()].
+#' @section Prior mean function: `mean` may be a function of a data.frame of points that returns a number for each row,
+#'   or a formula of the inputs, such as `~ 80 - (temp - 70)^2 / 50`, which is kept as data. The Gaussian process then
+#'   describes the rewards' difference from it. See [gp_model()] for searches.
 #' @return An object of the reference class [GPBandit]. Its methods modify the object itself.
 #' @section Names: Inputs and contexts may have any name except `id`, `arm` and `reward`. If an input is called like
 #'   another column of a history or other data.frame, that other column has a dot in front (`.width`).
@@ -143,7 +146,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$context_names <- contexts$names
   config$context_space <- contexts$space
   config$domain <- labels_beside(config$domain, contexts$names)
-  config$mean <- check_prior_mean(mean, config$domain)
+  config$mean_function <- as_mean_function(mean, config$domain)
+  config$mean <- if (is.null(config$mean_function)) check_prior_mean(mean, config$domain) else 0
   config$design <- start_points(initial_design, config)
   config <- with_outcomes(config, outcomes)
   if (!is.null(config$goal)) check_goal(config$goal, config)
@@ -152,6 +156,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
                   "\"auto\", \"weights\" or \"played\" for arms in tabulated contexts")
   }
   check_together(config)
+  check_mean_function(config)
   check_own_kernel_here(config)
   check_linear_here(config)
   check_cost_here(config)

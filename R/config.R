@@ -12,10 +12,6 @@ constraint_names <- function(config, letter) {
 
 explores <- function(config) !is.null(config$changes) && isTRUE(config$changes$explore > 0)
 
-known_prior_mean <- function(bandit, ids, mean) {
-  if (length(mean) == 1) rep(mean, length(ids)) else mean[bandit$queries$arm[ids] + 1L]
-}
-
 refitted_config <- function(config, fit) {
   if (!is.null(fit$rewards)) config <- with_response(config, fit$rewards)
   config$kernel <- fit$kernel

@@ -30,6 +30,12 @@
 #' @param refit schedule of hyperparameter estimation, [refit_every()]. `NULL`: kernel and noise variance are fixed.
 #'   `"auto"`, the default: every 2 rounds with a fitted mean, averaging over up to 10 models; for details see
 #'   *Refits*.
+#' @param mean a prior mean in units of the reward, such as a physical model: a function of a data.frame of points that
+#'   returns a number for each row, or a formula. `NULL`, the default: none. See *Prior mean*.
+#' @section Prior mean:
+#' With `mean`, such as `gp_model(mean = ~ 80 - (temp - 70)^2 / 50)`, the model describes the difference of the rewards
+#' from this function and a constant. Rewards are not transformed. A formula is kept as data; a function is code, and a
+#' journal or store needs `trust = TRUE`. It is for one outcome of measurements, without `transfer`.
 #' @section Default kernel:
 #' The default is Matern 5/2 with variance 1. For \eqn{d} inputs, each lengthscale starts at \eqn{0.4\sqrt d}{0.4
 #' sqrt(d)} times the range of its input. Factors get [kernel_categorical()].
@@ -95,7 +101,8 @@
 #'                 model = gp_model(kernel = "matern", transform = "none"))$par
 #' @export
 gp_model <- function(kernel = NULL, noise_var = 0.01, noise_prior = "auto", lengthscale_prior = "auto",
-                     transform = c("auto", "none", "power", "log"), refit = "auto", noise = c("fit", "none")) {
+                     transform = c("auto", "none", "power", "log"), refit = "auto", noise = c("fit", "none"),
+                     mean = NULL) {
   if (identical(noise, "none")) {
     given <- c(noise_var = !missing(noise_var), noise_prior = !missing(noise_prior))
     if (any(given)) stop_unused(names(which(given))[1], "`noise = \"none\"` fixes the noise variance")
@@ -116,10 +123,18 @@ gp_model_entry <- list(settings = alist(
   lengthscale_prior = check_prior(lengthscale_prior, "lengthscale_prior"),
   transform = check_choice(transform, transform_names, "transform"),
   refit = if (!is.null(refit) && !identical(refit, "auto")) check_model_refit(refit) else refit,
-  noise = check_choice(noise, noise_names, "noise")
+  noise = check_choice(noise, noise_names, "noise"),
+  mean = check_model_mean(mean)
 ), together = quote(if (noise == "none" && is.list(refit) && identical(refit$noise, "varying")) {
   stop_argument("refit", "refit_every(noise = \"varying\")", "one with constant noise, because `noise` is \"none\"")
 }))
+
+check_model_mean <- function(mean) {
+  if (!is.null(mean) && !is.function(mean) && !(inherits(mean, "formula") && length(mean) == 2)) {
+    stop_argument("mean", describe(mean), "a function of the inputs, or a formula such as ~ 80 - (temp - 70)^2 / 50")
+  }
+  mean
+}
 
 check_model_refit <- function(refit) {
   if (is_text(refit)) stop_argument("refit", describe(refit), "\"auto\", refit_every(), or NULL for a fixed kernel")

@@ -204,7 +204,8 @@ has_fitted_map <- function(config) !is.null(config$outputs) && !is_fixed(config$
 
 # `apart`: the rewards of points that are far apart, see far_apart(). If most other points are close to each other, for
 # example near the optimum, only the rewards in `apart` show the range of the function.
-fit_outcome_transform <- function(outputs, reward, apart = NULL) {
+# `linear`: is nothing clipped?
+fit_outcome_transform <- function(outputs, reward, apart = NULL, linear = FALSE) {
   if (is_fixed(outputs) || length(reward) == 0) return(first_outcome_transform(outputs))
   sign <- if (outputs$direction == "minimize") -1 else 1
   count <- length(reward)
@@ -218,7 +219,7 @@ fit_outcome_transform <- function(outputs, reward, apart = NULL) {
   usual <- reward[rows]
   map <- new_outcome_transform(stats::median(usual), sign * spread_of(usual), count = count, distinct = distinct)
   if (distinct < 2) return(map)
-  if (count >= nonlinear_outputs) {
+  if (count >= nonlinear_outputs && !linear) {
     map$tail <- first_tail
     map$worst <- (if (sign < 0) max(reward) else min(reward)) - room_below_worst * map$scale
   }
@@ -287,8 +288,8 @@ robust_spread <- function(reward) {
 # The transforms that a refit compares. The first, with which it begins, is of the same kind as the transform in use.
 # With `transform = "auto"` there are a power transform and none, with "log" also logarithms (if `logs`). `is_usual`: is
 # it the transform that the distribution of the rewards suggests?
-maps_to_compare <- function(outputs, reward, apart, current, logs) {
-  usual <- fit_outcome_transform(outputs, reward, apart)
+maps_to_compare <- function(outputs, reward, apart, current, logs, linear = FALSE) {
+  usual <- fit_outcome_transform(outputs, reward, apart, linear)
   is_open <- outputs$transform %in% c("auto", "log") && is.finite(usual$tail)
   if (!is_open) return(list(list(map = usual, is_usual = TRUE)))
   opposite <- replace(outputs, "transform", if (usual$lambda == 1) "power" else "none")

@@ -590,7 +590,7 @@ in_model_units <- function(known, config) {
 reported_twin <- function(bandit, width, known, which) {
   config <- current_config(bandit)
   twin <- as.environment(gp_bandit(config$domain, config$kernel, config$noise_var, policy_ucb(width),
-                                   mean = config$mean,
+                                   mean = mean_for_twin(config),
                                    contexts = contexts_argument(config)))
   if (!is.null(config$models)) {
     twin$config$models <- config$models
@@ -617,7 +617,7 @@ improvement_between <- function(bandit, config, known, new, old) {
   row <- if (length(config$context_names)) context_matrix(config, new[config$context_names])[c(1, 1), , drop = FALSE]
   x <- cbind(two$inputs, row, if (has_matrix(config$kernel)) two$arm + 1L)
   at <- reported_model_state(bandit, config, known, seq_along(known$id),
-                             list(x = x, prior = mean_at_arms(config$mean, two$arm)))
+                             list(x = x, prior = mean_at_arms(config$mean, two$arm) + shape_at(config, two$inputs)))
   sd <- sqrt(max(0, at$covariance[1, 1] + at$covariance[2, 2] - 2 * at$covariance[1, 2]))
   gap <- at$mean[1] - at$mean[2]
   if (sd > 0) gap * stats::pnorm(gap / sd) + sd * stats::dnorm(gap / sd) else max(gap, 0)
@@ -627,13 +627,13 @@ mean_at_arms <- function(mean, arm) if (length(mean) == 1) rep(mean, length(arm)
 
 # The points of queries, in the form that the kernel and the prior mean use.
 points_as_seen <- function(bandit, ids) {
-  list(x = known_inputs(bandit, ids), arm = bandit$queries$arm[ids])
+  list(x = known_inputs(bandit, ids), arm = bandit$queries$arm[ids], inputs = logged_points(bandit, ids)$inputs)
 }
 
 # The mean and covariance under one model, conditional on the rewards of some rows of `known`, in the model's units.
 reported_model_state <- function(bandit, config, known, rows, at) {
   ids <- known$id[rows]
-  prior <- if (is.null(at$prior)) mean_at_arms(config$mean, at$arm) else at$prior
+  prior <- if (is.null(at$prior)) mean_at_arms(config$mean, at$arm) + shape_at(config, at$inputs) else at$prior
   covariance <- kernel_gram(config$kernel, at$x)
   if (!length(ids)) return(list(mean = prior, covariance = covariance))
   x <- known_inputs(bandit, ids)

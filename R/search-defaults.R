@@ -279,6 +279,14 @@ latent_model <- function(model, domain, contexts, rewards) {
   resolved_model(model, domain, contexts)
 }
 
+transform_with_mean <- function(model, transfer, outcomes) {
+  if (transfer || are_several(outcomes)) {
+    stop_unused("model$mean", paste("it is not supported with", if (transfer) "`transfer`" else "several outcomes"))
+  }
+  if (model$transform %in% c("power", "log")) stop_unused("model$mean", "a transform of the rewards changes it")
+  "none"
+}
+
 # The bandit of maximize_bandit() and auto_bandit().
 scaled_bandit <- function(domain, direction, model, policy, pending, ..., rewards = NULL, failures = NULL,
                           outcomes = NULL, context_sides = NULL, transfer = FALSE) {
@@ -302,14 +310,17 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., reward
     model <- resolved_model(model, domain, context_sides, transfer)
     transform <- if (model$transform == "auto") default_transform(domain, model$refit, context_sides, outcomes)
                  else model$transform
+    if (!is.null(model$mean)) transform <- transform_with_mean(model, transfer, outcomes)
     outputs <- scale_outputs(direction, transform)
   } else {
+    if (!is.null(model$mean)) stop_unused("model$mean", "`rewards` have a likelihood")
     rewards <- directed_rewards(rewards, direction)
     model <- latent_model(model, domain, context_sides, rewards)
     outputs <- NULL
   }
-  gp_bandit(domain, model$kernel, model$noise_var, policy, pending = pending, refit = model$refit,
-            outputs = outputs, failures = or_else(failures, if (is.null(rewards)) "doubt" else "forget"),
-            outcomes = outcomes, rewards = rewards, ...,
+  gp_bandit(domain, model$kernel, model$noise_var, policy, mean = or_else(model$mean, 0), pending = pending,
+            refit = model$refit, outputs = outputs,
+            failures = or_else(failures, if (is.null(rewards)) "doubt" else "forget"), outcomes = outcomes,
+            rewards = rewards, ...,
             .search = c(list(fresh = TRUE), if (model$noise == "none") list(noiseless = TRUE)))
 }

@@ -11,7 +11,7 @@ check_stored_settings <- function(config) {
   invalid <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "context_space", "design",
                                       "design_grows", "search", "format", "output_map", "models", "transfer", "fresh",
                                       "noiseless", "noise_field",
-                                      "forgetting", "reward_name", "goal"))
+                                      "forgetting", "reward_name", "goal", "mean_function"))
   if (length(invalid)) {
     stop_data("The settings in this store are not a bandit's: ", dQuote(invalid[1], FALSE), " is unknown.",
               argument = "store")

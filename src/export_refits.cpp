@@ -51,7 +51,7 @@ struct RefitData {
 };
 
 RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& known, const Rcpp::List& plan,
-                     const Eigen::VectorXd& prior_mean) {
+                     const Eigen::VectorXd& prior_mean, const Eigen::VectorXd& shape) {
   const auto n = static_cast<Eigen::Index>(known.id.size());
   if (n < 1 || (n == 1 && known.count[0] < 2.0)) gpb::throw_invalid("there are fewer than two observations");
   RefitData out;
@@ -66,7 +66,7 @@ RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& kn
     const double mean = prior_mean.size() == 0 ? 0.0
                         : prior_mean.size() == 1 ? prior_mean[0]
                                                  : prior_mean[bandit.state().query(known.id[k]).point.arm];
-    y[i] = known.value[k] - mean;
+    y[i] = known.value[k] - mean - (shape.size() > 0 ? shape[known.id[k] - 1] : 0.0);
     if (!(std::abs(y[i]) <= gpb::kLargest)) gpb::throw_invalid("a value is too large to be fitted");
     owned = owned || !std::isnan(known.noise_var[k]);
   }
@@ -199,7 +199,7 @@ SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked
       *bandit, Rcpp::as<int>(gpb::required(plan, "outcome")) - 1, transform_from(gpb::element(asked, "map")),
       start[start.size() - 1]);
   if (!(known.rewards >= number_of(plan, "minimum"))) return Rf_ScalarLogical(FALSE);
-  const RefitData data = refit_data(*bandit, known, plan, numbers(asked, "mean"));
+  const RefitData data = refit_data(*bandit, known, plan, numbers(asked, "mean"), numbers(asked, "shape"));
   const bool some = Rcpp::as<bool>(gpb::required(asked, "compares")) && data.measurements.y.size() > kMostCompared;
   return fit_to_list(some ? compared_part(data) : data, plan, asked);
 }

@@ -582,13 +582,15 @@ VectorXd OpenPosterior::mean_of(const Points& X) const {
 }
 
 double OpenPosterior::mean_of(const VectorXd& x, VectorXd& gradient) const {
-  return ask([&](const auto& known) { return known.mean_and_gradient(x, gradient); }) +
-         prior_mean_.at(x);
+  const double above = ask([&](const auto& known) { return known.mean_and_gradient(x, gradient); });
+  prior_mean_.add_slope(x, gradient);
+  return above + prior_mean_.at(x);
 }
 
 void OpenPosterior::local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                           VectorXd& dsd) const {
   ask([&](const auto& known) { known.predict_gradient(x, mean, sd, dmean, dsd); });
+  prior_mean_.add_slope(x, dmean);
   mean += prior_mean_.at(x);
 }
 
@@ -758,9 +760,8 @@ Index OpenPosterior::slot_of(Index number) const {
 }
 
 Index OpenPosterior::best_slot() const {
-  const VectorXd& prior = prior_mean_.values();
-  if (low_ && !sites_ && prior.size() == 1) {
-    const Index best = low_->best_observation(prior[0]);
+  if (low_ && !sites_ && !prior_mean_.varies()) {
+    const Index best = low_->best_observation(prior_mean_.values()[0]);
     return best < 0 ? -1 : slot_of(best);
   }
   const VectorXd mean = means_at_observations();

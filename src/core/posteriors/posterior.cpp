@@ -20,7 +20,8 @@ VectorXd CrossCovariance::at(const VectorXd&, MatrixXd&) const {
   throw_logic("these covariances are defined at the candidates only");
 }
 
-PriorMean::PriorMean(VectorXd values) : values_(std::move(values)) {
+PriorMean::PriorMean(VectorXd values, std::shared_ptr<const Shape> shape)
+    : values_(std::move(values)), shape_(std::move(shape)) {
   if (values_.size() < 1) throw_invalid("a prior mean needs a number");
   if (all_equal(values_, values_[0])) values_.conservativeResize(1);
 }
@@ -34,11 +35,24 @@ Index PriorMean::arm_of(double number) const {
   return arm;
 }
 
+double PriorMean::at(const VectorXd& x) const {
+  const double value = of_arm(arm_of(x[x.size() - 1]));
+  return shape_ ? value + shape_->values(as_rows(x, 1))[0] : value;
+}
+
 VectorXd PriorMean::at(const Points& X) const {
-  if (values_.size() == 1) return VectorXd::Constant(X.rows(), values_[0]);
   VectorXd out(X.rows());
-  for (Index i = 0; i < X.rows(); ++i) out[i] = of_arm(arm_of(X(i, X.cols() - 1)));
+  if (values_.size() == 1) {
+    out.setConstant(values_[0]);
+  } else {
+    for (Index i = 0; i < X.rows(); ++i) out[i] = of_arm(arm_of(X(i, X.cols() - 1)));
+  }
+  if (shape_ && X.rows() > 0) out += shape_->values(X);
   return out;
+}
+
+void PriorMean::add_slope(const VectorXd& x, VectorXd& gradient) const {
+  if (shape_) gradient += shape_->slope(as_rows(x, 1));
 }
 
 // ---- optional interfaces ------------------------------------------------------------------------

@@ -84,19 +84,28 @@ class CrossCovariance {
   virtual VectorXd at(const VectorXd& x, MatrixXd& gradient) const;
 };
 
-// The prior mean: one number, or one per arm. The arm's number is the last input of a point.
+// The prior mean: one number, or one per arm, and a function of the inputs if there is one. The arm's number is the last
+// input of a point.
 class PriorMean {
  public:
-  explicit PriorMean(VectorXd values);
+  // The function at points, and its gradient at a point (one row).
+  struct Shape {
+    std::function<VectorXd(const Points&)> values, slope;
+  };
+  // (Not explicit: spaces take numbers.)
+  PriorMean(VectorXd values, std::shared_ptr<const Shape> shape = nullptr);
   double of_arm(Index arm) const { return values_[values_.size() == 1 ? 0 : arm]; }
-  double at(const VectorXd& x) const { return of_arm(arm_of(x[x.size() - 1])); }
+  double at(const VectorXd& x) const;
   VectorXd at(const Points& X) const;
+  void add_slope(const VectorXd& x, VectorXd& gradient) const;
+  bool varies() const { return values_.size() > 1 || shape_; }
   double largest() const { return values_.maxCoeff(); }
   const VectorXd& values() const { return values_; }
 
  private:
   Index arm_of(double number) const;
   VectorXd values_;
+  std::shared_ptr<const Shape> shape_;
 };
 
 class Posterior;

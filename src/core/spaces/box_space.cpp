@@ -43,7 +43,7 @@ MatrixXd candidate_points(Index d, Index rows) {
 // ---- a box space ------------------------------------------------------------
 
 BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
-                   VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize, MatrixXd first)
+                   PriorMean prior_mean, const OpenEngine& engine, BoxMinimizer minimize, MatrixXd first)
     : kernel_(std::move(kernel)),
       rows_(std::move(rows)),
       numbered_(numbered),

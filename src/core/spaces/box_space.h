@@ -17,7 +17,7 @@ class BoxSpace final : public Space {
   // row's number is the last input. `first`: actions that come first among the candidates, a row each (unless inputs
   // are fixed).
   BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
-           VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize, MatrixXd first = MatrixXd());
+           PriorMean prior_mean, const OpenEngine& engine, BoxMinimizer minimize, MatrixXd first = MatrixXd());
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;

@@ -113,6 +113,12 @@ std::unique_ptr<Space> with_transfer(std::unique_ptr<Space> space, const Setting
                                         OpenEngine::of(engine, bandit.number("accuracy")));
 }
 
+PriorMean prior_mean_of(const Settings& space) {
+  if (!space.has("mean_values")) return space.numbers("prior_mean");
+  return {space.numbers("prior_mean"), std::make_shared<const PriorMean::Shape>(PriorMean::Shape{
+                                           space.point_function("mean_values"), space.point_function("mean_slope")})};
+}
+
 std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTraits& policy,
                                         BoxMinimizer minimize) {
   const auto space = bandit.part("space");
@@ -128,13 +134,13 @@ std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTrai
                                           space->numbers("prior_mean"), engine);
   }
   if (kind == "mixed") {
-    return std::make_unique<MixedSpace>(kernel, mixed_setting(*space), space->numbers("prior_mean"),
+    return std::make_unique<MixedSpace>(kernel, mixed_setting(*space), prior_mean_of(*space),
                                         engine, std::move(minimize));
   }
   if (kind != "box") throw_invalid("unknown space " + kind);
   return std::make_unique<BoxSpace>(kernel, space->matrix("rows"), space->flag("numbered"),
                                     box_of(*space), space->count("contexts"),
-                                    space->numbers("prior_mean"), engine, std::move(minimize),
+                                    prior_mean_of(*space), engine, std::move(minimize),
                                     space->has("first") ? space->matrix("first") : MatrixXd());
 }
 

@@ -29,7 +29,7 @@ constexpr int kFewDraws = 8;          // or this number of times before samples 
 
 }  // namespace
 
-MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_mean,
+MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, PriorMean prior_mean,
                        const OpenEngine& engine, BoxMinimizer minimize)
     : kernel_(std::move(kernel)),
       setting_(std::move(setting)),

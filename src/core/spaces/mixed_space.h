@@ -44,7 +44,7 @@ struct MixedSetting {
 
 class MixedSpace final : public Space {
  public:
-  MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_mean,
+  MixedSpace(KernelPtr kernel, MixedSetting setting, PriorMean prior_mean,
              const OpenEngine& engine, BoxMinimizer minimize);
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
