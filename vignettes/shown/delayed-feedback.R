@@ -84,13 +84,13 @@ percent <- function(all, delay) {
   all[c("mean", "se")] <- 100 * all[c("mean", "se")]
   all
 }
-figure2 <- function() {
+figure2 <- function(delay = "poisson") {
   par(mfrow = c(2, 2))
   for (scale in names(svm)) {
-    plot_curves(percent(svm[[scale]], "poisson"), ucb,
+    plot_curves(percent(svm[[scale]], delay), ucb,
                 paste0("UCB, ", scale, " scale"), "validation error (%)",
                 as.list(colours), ylim = c(20, 36))
-    plot_curves(percent(svm[[scale]], "poisson"), text_rules[4:6],
+    plot_curves(percent(svm[[scale]], delay), text_rules[4:6],
                 paste0("Thompson, ", scale, " scale"), "validation error (%)",
                 as.list(colours), ylim = c(20, 36))
   }
@@ -130,11 +130,12 @@ agreement <- function(in_full = FALSE) {
     c("Figure 2 (e-h), CNN", "[above](#a-convolutional-network-and-logistic-regression-figures-2-e-h-and-3)",
       "no order in ten runs; trained on 8,000 of the test images instead of the training set"),
     c("Figure 3, logistic regression", "the same", "too easy to distinguish the rules"),
-    c("Figure 4 (a, b), contexts", "[above](#contexts-figure-4)",
-      paste("growing data: reproduces for UCB with refits, as in the paper, or with a large lambda; SDF is last with a",
-            "very small lambda. Thompson rules: no order with refits; SDF behind without refits. 50 tasks with refits:",
-            "GP-BUCB is the lowest of the UCB rules, significantly below GP-UCB but not below GP-UCB-SDF; the Thompson",
-            "rules have the paper's order")),
+    c("Figure 4 (a, b), 50 tasks", "[above](#contexts-figure-4)",
+      paste("with refits GP-BUCB is the lowest of the UCB rules, significantly below GP-UCB but not below GP-UCB-SDF;",
+            "the Thompson rules have the paper's order")),
+    c("Figure 4 (c, d), growing data", "the same",
+      paste("reproduces for UCB with refits, as in the paper, or with a large lambda; SDF is last with a very small",
+            "lambda. Thompson rules: no order with refits; SDF behind without refits")),
     c("Figure 5, Thompson", "[above](#synthetic-functions-figures-1-and-5)",
       "no difference between the rules at the end"),
     c("Theorem 1", "`width_sdf()`, `?gp_ucb_sdf`",
