@@ -110,9 +110,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   rewards <- check_searched_rewards(rewards, list(outcomes = or_else(outcomes, goal), transfer = transfer))
   parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, c(domain$names, given$names), rewards)
   outcomes <- parts$outcomes
-  if (!is.null(limits)) rewards <- NULL
   known <- check_experiments(data, domain, unknown = TRUE, contexts = given, outcomes = outcomes, reward = reward,
-                             rewards = rewards)
+                             rewards = parts$rewards)
   prior <- prepared_prior_optimum(prior_optimum, domain)
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, 10)
@@ -125,7 +124,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   count <- if (is.null(first)) max(0, count - rows) else 0
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, model, policy, control$pending, ...,
-                          failures = failures, contexts = contexts, outcomes = outcomes, rewards = rewards,
+                          failures = failures, contexts = contexts, outcomes = outcomes, rewards = parts$rewards,
                           goal = parts$goal,
                           transfer = !is.null(transfer),
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))

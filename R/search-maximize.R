@@ -141,7 +141,6 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   reward <- check_reward_name(reward, domain, character(), or_else(outcomes, goal))
   parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, domain$names, rewards)
   outcomes <- parts$outcomes
-  if (!is.null(limits)) rewards <- NULL
   check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, prior_optimum, workers, time_limit)
   check_alone_with_fidelity(fidelity, list(initial_design = initial_design, contexts = dots$bandit$contexts))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
@@ -151,12 +150,12 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   first <- given_design(initial_design, n_initial, domain, settings_within_budget(evaluations, race))
   design <- if (!is.null(first)) user_inputs(domain, first)
             else design_size(n_initial, domain, settings_within_budget(evaluations, race), workers)
-  known <- check_experiments(data, domain, outcomes = outcomes, reward = reward, rewards = rewards)
+  known <- check_experiments(data, domain, outcomes = outcomes, reward = reward, rewards = parts$rewards)
   prior <- prepared_prior_optimum(prior_optimum, domain)
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
-  asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, rewards = rewards,
+  asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, rewards = parts$rewards,
                 goal = parts$goal, transfer = !is.null(transfer))
   if (!is.null(fidelity)) asked[c("contexts", "context_sides")] <- list(cheaper, stats::setNames(1, cheaper))
   bandit <- do.call("scaled_bandit", c(asked, dots$bandit), quote = TRUE)

@@ -5,8 +5,8 @@
 
 # ---- arguments ----------------------------------------------------------------------------
 
-# The outcomes given by `outcomes` or `limits`, with the first objective first; NULL if neither is given. `rewards`:
-# with `limits`, the response type of the objective.
+# The outcomes given by `outcomes` or `limits`, with the first objective first; NULL if neither is given. With
+# `limits`, `rewards` is the response type of the objective.
 outcomes_of_search <- function(outcomes, limits, direction, reward = NULL, goal = NULL, inputs = NULL, rewards = NULL) {
   check_formula_code(limits, "limits")
   if (!is.null(goal)) {
@@ -16,7 +16,8 @@ outcomes_of_search <- function(outcomes, limits, direction, reward = NULL, goal 
   if (!is.null(limits)) direction <- check_choice(direction, c("maximize", "minimize"), "direction")
   outcomes <- given_outcomes(outcomes, limits, direction, or_else(reward, "reward"))
   if (!is.null(limits) && !is.null(rewards)) outcomes[[1]]$rewards <- check_outcome_rewards(rewards, NULL, NULL)
-  list(goal = NULL, outcomes = if (!is.null(outcomes)) check_outcome_list(outcomes))
+  list(goal = NULL, outcomes = if (!is.null(outcomes)) check_outcome_list(outcomes),
+       rewards = if (is.null(limits)) rewards)
 }
 
 name_reward <- function(bandit, reward) bandit$config$reward_name <- reward
