@@ -34,7 +34,7 @@ GPBandit <- setRefClass("GPBandit",
       invisible(.self)
     },
     amend = function(id, reward, ...) {
-      "Replaces the reward of a query; `...`: `sd`, `noise_var`, `size`, `note`."
+      "Replaces the reward of a query; further arguments are those of observe()."
       bandit_amend(own_fields(), id, reward, ...)
       invisible(.self)
     },

@@ -19,7 +19,7 @@
 #'   seconds. A reward is neither lost nor counted twice.
 #'
 #' @section Time limits: With a finite `timeout`, `objective` runs in a second R process, which gets a copy of it and of
-#' the workspace's objects that it needs. If the evaluation takes longer, that process is ended, with the programs that
+#' the objects of the workspace that it needs. If the evaluation takes longer, that process is ended, with the programs that
 #' it has started: also in `Sys.sleep()`, `system()` and compiled code. The query is recorded as failed with the status
 #' "timed out"; nothing that comes later counts. The next evaluation starts another process. This needs package future.
 #'

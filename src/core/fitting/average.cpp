@@ -465,6 +465,15 @@ class SubsetClimbs {
   VectorXd at_, first_;  // first_: the best parameters of the first kernel with the larger subset
 };
 
+// All models of the average get at least the noise that the core accepts.
+void raise_noises(const std::vector<AveragedKernel>& kernels, const MatrixXd& X, ModelAverage& out) {
+  const auto raise = [&](Index kernel, VectorXd& parameters) {
+    raise_noise(*kernels[static_cast<std::size_t>(kernel)].kernel, X, parameters);
+  };
+  raise(out.best_kernel, out.best.parameters);
+  for (WeighedModel& one : out.models) raise(one.kernel, one.parameters);
+}
+
 }  // namespace
 
 Index most_searches_of_all(Index points, bool resumes) { return resumes || points > kMostExact ? 1 : kMostClimbed; }
@@ -522,11 +531,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
   ModelAverage out = average(averagers, draws_in_all(measurements.X.rows(), points, own.models), own.models,
                              many);
   for (const auto& one : averagers) evaluations += one->evaluations();
-  const auto raise = [&](Index kernel, VectorXd& parameters) {
-    raise_noise(*kernels[static_cast<std::size_t>(kernel)].kernel, measurements.X, parameters);
-  };
-  raise(out.best_kernel, out.best.parameters);
-  for (WeighedModel& one : out.models) raise(one.kernel, one.parameters);
+  raise_noises(kernels, measurements.X, out);
   out.best.evaluations = evaluations;
   out.best.points = points;
   out.best.exact = points <= kMostExact;
