@@ -110,8 +110,8 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 #'
 #' Three cases are computed differently:
 #'
-#' * If \eqn{1-h} is below 1e-8, or below 20 times the accuracy of a low-rank engine, the row is solved from \eqn{A}.
-#'   This is done for at most 3,000 rewards.
+#' * If \eqn{1-h} is below 1e-8 (with at most 200 points: 0.1), or below 20 times the accuracy of a low-rank engine, the
+#'   row is solved from \eqn{A}. This is done for at most 3,000 rewards.
 #' * With `by = "context"`, a group \eqn{B} of rewards is left out. Its covariance and mean are
 #'   \deqn{V = ([A^{-1}]_{BB})^{-1}, \qquad y_B - V(A^{-1}(y - m))_B.}{V = ([A^-1]_BB)^-1, y_B - V (A^-1 (y - m))_B.}
 #' * With several models ([refit_every()]), rewards are left out of each one, and the models keep their weights. `mean`
@@ -406,13 +406,16 @@ left_out_points <- function(data, by) {
   rest <- 1 - variance * weight
   out <- list(group = group_of, first = first, value = value, noise = 1 / weight,
               mean = (mean - (1 - rest) * value) / rest, variance = variance / rest)
-  doubtful <- which(rest < max(1e-8, 20 * data$accuracy))
+  # (An error of the variance is divided by `rest`. The covariance of few rewards takes no time.)
+  doubtful <- which(rest < max(if (length(rest) <= few_solved) 0.1 else 1e-8, 20 * data$accuracy))
   if (length(doubtful)) {
     exact <- left_out_dense(data, by, doubtful)
     for (part in c("mean", "variance")) out[[part]][doubtful] <- exact[[part]]
   }
   out
 }
+
+few_solved <- 200
 
 # Leaves out all rewards of a context at once; one row for each of them.
 left_out_blocks <- function(data) {
