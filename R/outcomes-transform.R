@@ -223,19 +223,14 @@ fit_outcome_transform <- function(outputs, reward, apart = NULL, linear = FALSE)
     map$tail <- first_tail
     map$worst <- (if (sign < 0) max(reward) else min(reward)) - room_below_worst * map$scale
   }
-  shape <- cpp_outcome_shape(map, as.double(reward), rows, outputs$transform, least_power_gain, length(rows) < count)
-  replace(map, names(shape), shape)
+  shaped(map, reward, rows, outputs$transform)
 }
 
-# With mean 0 and standard deviation 1 of these transformed rewards.
-standardised <- function(map, reward) {
-  v <- transform_outputs(map, reward)
-  spread <- stats::sd(v)
-  if (is.finite(spread) && spread > 0) {
-    map$shift <- mean(v)
-    map$spread <- spread
-  }
-  map
+# A transform whose centre, scale and tail are given, with its power and with what scales the result: with the usual
+# rewards, those of `rows`, the values have mean 0 and standard deviation 1.
+shaped <- function(map, reward, rows, power) {
+  shape <- cpp_outcome_shape(map, as.double(reward), rows, power, least_power_gain, length(rows) < length(reward))
+  replace(map, names(shape), shape)
 }
 
 # Only the points that are far apart determine the scale if their spread exceeds that of all rewards by this factor.
@@ -313,11 +308,10 @@ log_transforms <- function(usual, reward, apart) {
   gaps <- abs(reward[rows] - centre)
   scales <- stats::quantile(gaps[gaps > 0], log_levels, names = FALSE)
   maps <- lapply(unique(scales), function(scale) {
-    map <- new_outcome_transform(centre, sign(usual$scale) * scale, log_power, worst = usual$worst, count = usual$count)
     # (The logarithm itself compresses low outliers: none is clipped.)
-    map$bulk <- max(abs(transform_outputs(map, reward))) / first_tail
-    map$tail <- first_tail
-    standardised(map, reward[rows])
+    map <- new_outcome_transform(centre, sign(usual$scale) * scale, log_power, tail = first_tail, worst = usual$worst,
+                                 count = usual$count)
+    shaped(map, reward, rows, "logarithm")
   })
   Filter(function(map) all(is.finite(c(map$scale, map$bulk, map$spread))) && map$bulk > 0, maps)
 }

@@ -59,8 +59,8 @@ Rcpp::NumericVector cpp_output_slopes(const Rcpp::List& map, const Rcpp::Numeric
 }
 
 // Power, bulk, shift and spread of a transform whose centre, scale and tail are given, from rewards; `usual`: the rows
-// (from 1) of those that determine the scale. `power`: "none", "power" or another word, which needs the `least_gain` in
-// log likelihood.
+// (from 1) of those that determine the scale. `power`: "none", "power", "logarithm" (below the centre; nothing is
+// clipped), or another word for a power that needs the `least_gain` in log likelihood.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_outcome_shape(const Rcpp::List& map, const Eigen::VectorXd& reward, const Rcpp::IntegerVector& usual,
                              const std::string& power, double least_gain, bool covers) {
@@ -69,6 +69,7 @@ Rcpp::List cpp_outcome_shape(const Rcpp::List& map, const Eigen::VectorXd& rewar
   rules.least_gain = least_gain;
   rules.covers = covers;
   if (power == "power") rules.power = gpb::ShapeRules::Power::always;
+  else if (power == "logarithm") rules.power = gpb::ShapeRules::Power::logarithm;
   else if (power != "none") rules.power = gpb::ShapeRules::Power::if_likely;
   Eigen::VectorXd some(usual.size());
   for (R_xlen_t k = 0; k < usual.size(); ++k) some[k] = reward[usual[k] - 1];

@@ -256,7 +256,7 @@ test_that("a time limit at any time of a search, or of a worker of a store, ends
       total <- clock(lives[[name]])
       expect_gt(total, 1000)
       # (A second run may be some statements shorter: values that it has checked are not checked again.)
-      for (at in unique(round(seq(1, 0.9 * total, length.out = by_level(10, 60, quick = 3))))) {
+      for (at in unique(round(seq(1, 0.9 * total, length.out = by_level(10, 60, quick = 2))))) {
         end <- end_of(clock(lives[[name]], function() stop(time_limit()), at))
         expect_identical(end, time_limit(), info = paste(name, at, "of", total))
       }

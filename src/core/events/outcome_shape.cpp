@@ -119,9 +119,12 @@ void estimate_shape(OutcomeTransform& transform, const VectorXd& rewards, const 
   OutcomeTransform plain;
   plain.centre = transform.centre;
   plain.scale = transform.scale;
-  plain.lambda = likely_power(values_of(plain, rewards), rules);
+  const bool is_log = rules.power == ShapeRules::Power::logarithm;
+  plain.lambda = is_log ? 2.0 : likely_power(values_of(plain, rewards), rules);
   transform.lambda = plain.lambda;
-  if (plain.lambda != 1.0) {
+  if (is_log) {
+    transform.bulk = values_of(plain, rewards).cwiseAbs().maxCoeff() / transform.tail;
+  } else if (plain.lambda != 1.0) {
     const VectorXd w = values_of(plain, usual);
     transform.bulk = rules.covers ? covering_spread(w) : robust_spread(w, usual);
   }

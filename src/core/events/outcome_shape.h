@@ -11,7 +11,7 @@
 namespace gpb {
 
 struct ShapeRules {
-  enum class Power { none, if_likely, always };
+  enum class Power { none, if_likely, always, logarithm };
   Power power = Power::none;
   double least_gain = 0.0;  // of the log likelihood, for a power transform if it is likely
   bool covers = false;      // is the spread that of points that cover the space, few of them outliers?
