@@ -31,7 +31,7 @@
 #' @section Levels: A column of text, factors or logicals is an input with levels, such as a ligand. It is an input like
 #'   `param_factor()` and `param_logical()` of a [search_space()]: points have the levels in R's type as given, and the
 #'   kernel gets their numbers. The default kernel of [auto_bandit()] multiplies a [kernel_categorical()] of them with
-#'   a Matern kernel of the numbers. Ordered factors are used by their ranks.
+#'   a Matern kernel of the numbers, and adds the main effects of each. Ordered factors are used by their ranks.
 #' @section Arms' names: They are shown in histories, and can be given wherever an `arm` is expected.
 #' @section Integers and logarithms: An integer input needs integer bounds. A logarithmic input needs `lower > 0`; its
 #'   lengthscales are in natural logarithms.

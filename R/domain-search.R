@@ -25,7 +25,8 @@
 #'   missing-data regression.
 #'
 #' The default kernel of [maximize_bandit()] is a Matern 5/2 kernel over the numbers times a [kernel_categorical()] over
-#' levels, logicals and indicators, with a correlation for each.
+#' levels, logicals and indicators, with a correlation for each. If the points can be counted, their main effects are
+#' added.
 #'
 #' With `features` of levels, its columns are scaled to 0 and 1. Columns that do not vary are left out, with a message.
 #' So is the later one of two columns whose correlation is beyond 0.95. More than 10 columns are standardised and

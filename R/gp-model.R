@@ -38,7 +38,9 @@
 #' journal or store needs `trust = TRUE`. It is for one outcome of measurements, without `transfer`.
 #' @section Default kernel:
 #' The default is Matern 5/2 with variance 1. For \eqn{d} inputs, each lengthscale starts at \eqn{0.4\sqrt d}{0.4
-#' sqrt(d)} times the range of its input. Factors get [kernel_categorical()].
+#' sqrt(d)} times the range of its input. Factors get [kernel_categorical()], which multiplies the kernel of the numbers.
+#' If the points can be counted (a table, levels and integers), the main effects are added: a kernel of the numbers and
+#' one of each factor, with variance 0.3 before the first refit.
 #' @section Refits:
 #' With `refit = "auto"` the schedule depends on the search:
 #'
@@ -56,11 +58,9 @@
 #' inputs without noise, and by 0.22 (0.08) in 5 (`bench/results/optimisation.md` in the sources).
 #' @section Priors:
 #' * Noise variance, `"auto"`: an equal mixture of little or no noise, `c(log(2e-3), 3)`, and much noise, `c(log(0.3),
-#'   1.2)`. From 15 inputs on and with several outcomes the first part is `c(log(1e-5), 2.5)`. In spaces whose points
-#'   can be counted (tables, levels, integers) with one outcome, a third part is no noise, `c(log(1e-6), 1)`, with
-#'   weight 0.2.
+#'   1.2)`. From 15 inputs on and with several outcomes the first part is `c(log(1e-5), 2.5)`.
 #' * Lengthscales, `"auto"`: a log-normal distribution with median \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1.
-#' * The default kernel's variance: `c(log(2), 1)`.
+#' * The default kernel's variance, or that of each of its parts: `c(log(2), 1)`.
 #' * Correlations of the levels of a factor: Beta(4, 2). The part `own` of levels with features: `c(log(0.1), 1)`.
 #'
 #' Without priors, maximum likelihood underestimates the noise in many inputs, and predictions are overconfident. Priors

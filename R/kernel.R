@@ -792,10 +792,10 @@ kernel_values <- function(kernel) {
 }
 
 # One lengthscale per feature if there are few features, one for all if there are many.
-kernel_of_features <- function(features, name) {
+kernel_of_features <- function(features, name, variance = 1) {
   q <- ncol(features)
   lengthscale <- rep(0.4 * sqrt(q), if (q <= 10) q else 1)
-  kernel_categorical(features = unname(features), lengthscale = lengthscale, dims = name)
+  kernel_categorical(features = unname(features), lengthscale = lengthscale, dims = name, variance = variance)
 }
 
 register_family("bandit_kernel", kernel_entries, tag = "type", traits = kernel_traits, prefix = "kernel_")

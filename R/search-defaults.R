@@ -52,15 +52,11 @@ transfer_refit <- function() refit_every(1, minimum = 2, mean = "fit", average =
 # cases. With c(log(1e-5), 2.5) as the first part, a noise sd of 1% to 5% is in a gap between the parts: models with
 # almost no noise then treat the luckiest measurement as the truth (`bench/promise_causes.R`). It is kept with several
 # outcomes, where it found better points under limits (`bench/outcomes.R`), and with many inputs, where only it was
-# measured. In spaces whose points can be counted, a model without noise has a weight of its own: a search then finds
-# one of the best points earlier, and predictions are as well calibrated; with half of the weight they are not, if there
-# is noise (`bench/results/experiments.md`). In boxes it makes no difference to the points found.
+# measured. A third part without noise was measured too: it finds no better points, and predictions are worse where there
+# is noise (`bench/results/experiments.md`).
 default_noise_prior <- function(domain, outcomes) {
-  several <- length(outcomes) > 1
-  little <- if (has_many_inputs(domain) || several) c(log(1e-5), 2.5) else c(log(2e-3), 3)
-  much <- c(log(0.3), 1.2)
-  if (!is_discrete(domain) || several) return(rbind(little, much, deparse.level = 0))
-  rbind(c(log(1e-6), 1, 0.2), c(little, 0.4), c(much, 0.4))
+  little <- if (has_many_inputs(domain) || length(outcomes) > 1) c(log(1e-5), 2.5) else c(log(2e-3), 3)
+  rbind(little, c(log(0.3), 1.2), deparse.level = 0)
 }
 default_prior_variance <- c(meanlog = log(2), sdlog = 1)
 default_prior_own <- c(meanlog = log(0.1), sdlog = 1)
@@ -222,17 +218,31 @@ default_kernel.default <- function(domain, contexts = NULL) {
   kernel_with_levels(domain, stats::setNames(sides, domain$names)[!coded_columns(domain)], contexts)
 }
 
-# `sides`: the ranges of all inputs that are numbers, by name; `contexts`: see context_sides().
+# `sides`: the ranges of all inputs that are numbers, by name; `contexts`: see context_sides(). If the points can be
+# counted, the main effects of numbers and of each factor are added to their product: results of experiments are often
+# near the sum of such effects. Decided by bench/results/experiments.md.
 kernel_with_levels <- function(domain, sides, contexts = NULL) {
   features <- c(Filter(Negate(is.null), lapply(domain$params, `[[`, "features")), attr(contexts, "features"))
   described <- names(features)
   sides <- c(sides, contexts[!is.na(contexts)])
   levels <- setdiff(c(model_names(domain), names(contexts)), c(names(sides), described))
-  parts <- c(if (length(sides)) list(kernel_matern(2.5, lengthscale = lengthscales_of(sides), dims = names(sides))),
+  numbers <- function(variance) {
+    kernel_matern(2.5, lengthscale = lengthscales_of(sides), variance = variance, dims = names(sides))
+  }
+  parts <- c(if (length(sides)) list(numbers(1)),
              lapply(described, function(name) kernel_of_features(features[[name]], name)),
              if (length(levels)) list(kernel_categorical(rep(0.5, length(levels)), dims = levels)))
-  Reduce(`*`, parts)
+  product <- Reduce(`*`, parts)
+  effects <- (length(sides) > 0) + length(described) + length(levels)
+  if (effects < 2 || length(contexts) || !is_discrete(domain)) return(product)
+  mains <- c(if (length(sides)) list(numbers(main_effect)),
+             lapply(described, function(name) kernel_of_features(features[[name]], name, main_effect)),
+             lapply(levels, function(name) kernel_categorical(0.5, dims = name, variance = main_effect)))
+  Reduce(`+`, mains, product)
 }
+
+# The variance of a main effect before the first fit; that of the product is 1.
+main_effect <- 0.3
 
 check_alone_with_store <- function(store, others) {
   if (is.null(store)) return(invisible())

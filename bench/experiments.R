@@ -18,6 +18,7 @@
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/experiments.R")
+source("bench/shared/peers.R")
 args <- arguments(tables = "all", settings = "default,random", seeds = "1:20", batch = "1", experiments = "60",
                   goals = "one", to_end = "FALSE", out = "", report = "FALSE", curves = "FALSE", article = "FALSE")
 
@@ -54,6 +55,7 @@ search_arms <- function(pool, setting, seed, count, batch, ends) {
   result <- results_of(pool, seed)
   set.seed(seed)
   if (setting == "random") return(sample.int(length(pool$rows), min(count, length(pool$rows))))
+  if (setting %in% names(peers)) return(peer_arms(pool, setting, seed, count, ends))
   bandit <- bandit_for(pool, setting)
   arms <- integer()
   while (length(arms) < count && !(ends && any(pool$best[arms]))) {

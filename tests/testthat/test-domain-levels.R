@@ -34,15 +34,36 @@ test_that("the kernel of levels is that of a search space with the same inputs",
   phi <- data.frame(angle = c(1, 3, 2), mass = c(5, 0, 9), row.names = named)
   table <- expand.grid(ligand = named, dry = c(FALSE, TRUE), temp = c(80, 90, 100), stringsAsFactors = FALSE)
   for (features in list(NULL, list(ligand = phi[3:1, ]))) {
-    space <- search_space(ligand = param_factor(named, features = features$ligand), dry = c(TRUE, FALSE), temp = c(80, 100))
+    space <- search_space(ligand = param_factor(named, features = features$ligand), dry = c(TRUE, FALSE),
+                          temp = param_integer(80, 100))
     arms <- finite_domain(table, features = features)
     expect_identical(default_kernel(arms), default_kernel(space))
-    # (The default prior of the noise is another one for tables.)
-    model <- gp_model(noise_prior = c(log(2e-3), 3))
-    one <- auto_bandit(arms, data = cbind(table[1:6, ], reward = 1:6), model = model)
-    other <- auto_bandit(space, data = cbind(table[1:6, ], reward = 1:6), model = model)
+    one <- auto_bandit(arms, data = cbind(table[1:6, ], reward = 1:6))
+    other <- auto_bandit(space, data = cbind(table[1:6, ], reward = 1:6))
     expect_equal(one$posterior(table), other$posterior(table), tolerance = 1e-8)
   }
+})
+
+test_that("the default kernel of levels is a product, with the main effects of numbers and of each factor", {
+  arms <- finite_domain(yields, labels = FALSE)
+  kernel <- default_kernel(arms)
+  x <- arms$x
+  matern <- function(r) (1 + sqrt(5) * r + 5 / 3 * r^2) * exp(-sqrt(5) * r)
+  numbers <- matern(abs(outer(x[, "temp"], x[, "temp"], `-`)) / (0.4 * diff(range(yields$temp))))
+  factors <- lapply(c("ligand", "base", "dry"), function(name) ifelse(outer(x[, name], x[, name], `==`), 1, 0.5))
+  by_hand <- numbers * Reduce(`*`, factors) + 0.3 * (numbers + Reduce(`+`, factors))
+  covariances <- function(arm) {
+    b <- gp_bandit(arms, kernel, 0.01, policy_ei())
+    b$add(arm = arm, reward = 2.2 + 0.01)
+    b$posterior()$mean
+  }
+  expect_equal(sapply(1:12, covariances), by_hand, tolerance = 1e-12, ignore_attr = TRUE)
+  # A product alone has no main effects to add.
+  alone <- finite_domain(data.frame(ligand = c("a", "b", "a")), labels = FALSE)
+  expect_identical(default_kernel(alone)$type, "categorical")
+  # With values between, and with groups, it stays a product.
+  expect_identical(default_kernel(search_space(ligand = c("a", "b"), temp = c(80, 100)))$type, "product")
+  expect_identical(default_kernel(box_domain(c(x = 0), 1), c(group = NA))$type, "product")
 })
 
 test_that("distinct texts are labels, and `labels` decides otherwise", {
