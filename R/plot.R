@@ -12,30 +12,25 @@
 #' * `"curve"` (one input): posterior mean and band, observed rewards, pending queries (on the mean curve), and the next
 #'   choice. For GP-UCB the next choice maximises the upper bound and is drawn there, otherwise on the mean.
 #' * `"map"` (two inputs: arms, a box, or a product): the posterior mean as an image with contours. It also has the
-#'   points played, whose size is their number of plays, the next choice, the best point by posterior mean and, with
-#'   `truth`, the true maximiser. See *Maps of arms*.
+#'   points played (larger if played often), the next choice, the best point and, with `truth`, the true maximiser.
 #'   For a level set ([policy_straddle()], [gp_lse()]), the map shows the points above and below the level and the
 #'   unknown ones, by `$levels()`, and the contour of the posterior mean at the level. In a curve the level is a line.
 #' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` is given)
-#'   along each input, through the best point by posterior mean.
-#' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two most important inputs ([input_importance()]),
-#'   through the best point.
+#'   along each input, through the best point. The points are all rewards, whatever their other inputs.
+#' * `"sd"`: maps of posterior mean and sd over the two most important inputs, through the best point.
 #' * `"front"` (several objectives, see [outcomes]): the first two objectives of the observations and of the Pareto
 #'   front (`$front()`), with bars of 2 sd, and the reference point. Points that violate a limit are pale.
-#' * `"importance"`: [input_importance()]. `"dependence"`: the posterior mean along each input, averaged over the other
-#'   inputs (see [plot.bandit_maximum()]).
+#' * `"importance"`: [input_importance()]; `"dependence"`: partial dependence, see [plot.bandit_maximum()].
 #' * `"feasible"` (limits): the probability that all limits hold, along each input, through the best point.
 #' * `"progress"`: results in order, the best so far (or hypervolume), and a triangle: what the next 4 experiments are
 #'   expected to reach, with one sd of their gain ([expected-improvement]).
-#' * `"arms"` (all other domains): posterior mean and error bars by arm, observations, pending queries, next choice. For
-#'   a box or product of more than two inputs, the distinct points played are drawn as arms.
+#' * `"arms"` (all other domains): posterior mean and error bars by arm, or by distinct point played.
 #'
-#' A mixture of three components ([param_shares()]) has a triangle for `"map"` and `"sd"`. With [outcomes] and
-#' one objective, charts show that objective.
+#' A mixture of three components has a triangle for `"map"` and `"sd"`. With [outcomes] and one objective, charts show
+#' that objective.
 #'
-#' `"auto"` uses the first type that fits, and `"front"` for several objectives. Arms are drawn with `"arms"` if there
-#' are fewer than 10 (except a grid of two inputs), if they lie on a line of two inputs, or if their covariance is given
-#' as a matrix. Rewards from before the last restart, which the posterior no longer uses, are hollow and pale.
+#' `"auto"` uses the first type that fits, and `"front"` for several objectives. Fewer than 10 arms (except a grid) and
+#' arms with a covariance matrix are drawn with `"arms"`. Rewards from before the last restart, which the posterior no longer uses, are hollow and pale.
 #'
 #' No next choice is marked if it is random.
 #'

@@ -106,10 +106,10 @@
 #'
 #' **A price test in money.** Visitors buy or not; the goal is the income per visitor.
 #' ```
-#' shop <- auto_bandit(list(price = c(5, 20)), goal = ~ price * buys)
+#' shop <- auto_bandit(list(price = c(5, 20)), goal = ~ price * buys, outcomes = list(buys = rewards_binary()))
 #' for (day in 1:6) {
 #'   q <- shop$suggest()
-#'   shop$observe(q$id, c(buys = rbinom(1, 200, plogis(2 - q$price / 5)) / 200))
+#'   shop$observe(q$id, c(buys = rbinom(1, 200, plogis(2 - q$price / 5))), size = 200)
 #' }
 #' shop$best()[c("price", "goal_mean", "goal_sd")]
 #' ```
