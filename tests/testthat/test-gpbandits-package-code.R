@@ -121,7 +121,7 @@ test_that("code that is shown and not run is valid R, with existing functions an
     }
     sum(!chunks$run)
   }, 0)
-  expect_setequal(sub("[.]Rmd$", "", basename(files[not_run > 0])), c(names(rehearsed), "many-machines", "serving"))
+  expect_setequal(sub("[.]Rmd$", "", basename(files[not_run > 0])), c(names(rehearsed), "engines", "many-machines", "serving"))
   expect_match(wrong_calls(quote(f(gp_ucb(1:9, kern = 3, foo = kernel_se(scales = 1))))), "scales")
 })
 

@@ -1,0 +1,21 @@
+# Two plumber routes to one bandit: plumber::pr_run(plumber::pr("plumber.R"), port = 8000).
+# Several R processes may serve the same store. The routes of ?bandit_service do more: a token, leases, limits.
+library(gpbandits)
+file <- Sys.getenv("GPBANDITS_STORE", "campaign.db")
+is_new <- !file.exists(file)
+store <- bandit_store(file, "campaign")
+campaign <- if (is_new) auto_bandit(list(temperature = c(20, 90)), store = store) else open_bandit(store)
+
+#* The next experiments
+#* @param n:int their number
+#* @post /suggest
+function(n = 1) campaign$suggest(as.integer(n))
+
+#* Report a result
+#* @param id:int the experiment
+#* @param reward:dbl its result
+#* @post /observe
+function(id, reward) {
+  campaign$observe(as.integer(id), as.double(reward))
+  campaign$best()
+}
