@@ -12,7 +12,8 @@
 #' * "prior": \eqn{f} is drawn from the Gaussian-process prior;
 #' * "norm": the RKHS norm of \eqn{f} is bounded, and the noise is sub-Gaussian;
 #' * w.p. is "with probability", and \eqn{\delta}{delta} the failure probability;
-#' * "original": an original result of this package, not peer-reviewed;
+#' * "original": an original result of this package, not peer-reviewed. The article "Derivations" has its statement,
+#'   assumptions and proof;
 #' * a width is a confidence width, the multiplier of the posterior standard deviation ([widths]).
 #'
 #' **The maximum, one query at a time**

@@ -124,16 +124,6 @@
 #' @name policies
 NULL
 
-# Proof of the regret bound of EIMS. Given the past, f and the draw have the same distribution, so their maxima f* and
-# g* do too. Let x be the point played and u = (g* - mu(x)) / sd(x). The regret of the round is E(f* - f(x)) = E(u
-# sd(x)) <= E(u+ sd(x)). Let x' be the maximiser of the draw, v = (g* - mu(x')) / sd(x'), and tau(z) = phi(z) + z
-# Phi(z). The policy chose x, so sd(x) tau(-u) >= sd(x') tau(-v+). We use tau(-u) <= phi(u) for u >= 0, and tau(-v) >=
-# phi(v) / (v^2 + 3). These imply
-#   (u+)^2 <= (v+)^2 + 2 log((v+)^2 + 3) + log(sd(x)^2 / sd(x')^2).
-# The last ratio is at most 1 + (t - 1) / lambda because sd(x')^2 >= lambda / (lambda + t - 1). From P((v+)^2 > s) <= n
-# / 2 exp(-s / 2) it follows that E (v+)^2 <= D = 2 + 2 log(n / 2). The bound follows by Jensen's inequality for the
-# concave logarithm, the Cauchy-Schwarz inequality over rounds, and sum sd^2 <= C1 gamma_T.
-
 new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 
 # The traits of a policy:
@@ -432,8 +422,8 @@ policy_pi <- function(xi = 0) new_policy("pi")
 #'   `policy_eims()`, with \eqn{n\ge2}{n >= 2}, \eqn{k(x,x) = 1}{k(x, x) = 1}, one query at a time, and
 #'   \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}:
 #'   \deqn{\sqrt{C_1T\gamma_T(D + 2\log(D+3) + \log(1+(T-1)/\lambda))}.}{sqrt(C1 T gamma_T (D + 2 log(D + 3) + log(1 +
-#'   (T - 1) / lambda))).} This is an original result, not peer-reviewed (proof in the source of this page;
-#'   [regret_bound()], `"eims"`). The bound of PIMS is smaller.
+#'   (T - 1) / lambda))).} This is an original result, not peer-reviewed (article "Derivations",
+#'   Result 20; [regret_bound()], `"eims"`). The bound of PIMS is smaller.
 #'
 #'   There is none for `policy_mes()`.
 #' @references Takeno, Inatsu, Karasuyama and Takeuchi (2025), GP-EIMS <https://arxiv.org/abs/2507.09828> (its abstract:

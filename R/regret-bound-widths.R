@@ -40,10 +40,7 @@ small_ridge <- function(gain, noise_var) {
   list(rounds = 2 * gain[-1] / log(2), sum = 2 * noise_var * gain[-1] / log(2))
 }
 
-# Exact rewards: |f - mean| <= B sd, so r_t <= 2 B sd(x_t). Let N rounds have sd > s. With these rounds alone, and a
-# noise variance lambda that is no smaller than the bandit's, the sds are larger still, and each of these rounds gains
-# more than log(1 + s^2 / lambda) / 2 nats: N log(1 + s^2 / lambda) / 2 < gamma_N(lambda). From the (N + 1)-th largest
-# on, with the largest such N, all sds are at most s.
+# Result 3 of vignettes/articles/derivations.Rmd.
 regret_noise_free <- function(rounds, B, gains, noise_var = 1e-10, variance = 1, quantity = "regret") {
   B <- check_number(B, lower = 0)
   variance <- check_positive(variance)
@@ -104,8 +101,7 @@ regret_mvr <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, looks =
   cummin(pmin(2 * width * sqrt(left), 2 * B * sqrt(variance)))
 }
 
-# Upper bounds minus a penalty for certain violations. The regret of a round is at most 2 w sd. Its violation is at most
-# 2 w_g sd_g for each constraint plus (2 w sd + D) / rho_t. The sums follow by the Cauchy-Schwarz inequality.
+# Result 18 of vignettes/articles/derivations.Rmd.
 regret_penalty <- function(rounds, gain, noise_var, width, constraint_width = width, penalty = Inf, D = NULL,
                            exact = NULL, count = 1, variance = 1, quantity = "regret") {
   spread <- variance_sum(gain, noise_var, variance)
@@ -213,10 +209,7 @@ regret_adaptive <- function(rounds, gain, B, R, d, growth, norm_growth = functio
     regret_igp_ucb(rounds, gain, B, R, delta, noise_var)
 }
 
-# For a query without pending queries, r <= 2 w sd. Any other query x is in the region mu + 2 w sd >= max(mu - w sd),
-# which also contains x*. Hence r <= 2 w sd(x*) + 3 w sd(x), where the sds condition on observed rewards only. These are
-# at most exp(guard) times the sds that also condition on pending queries, and of the latter x has the largest in the
-# region.
+# Result 13 of vignettes/articles/derivations.Rmd.
 regret_ucb_pe <- function(rounds, gain, noise_var, width, guard, variance = 1) {
   if (missing(guard)) stop_missing("guard", "the largest information of pending queries, a number >= 0")
   2.5 * regret_ucb(rounds, gain, noise_var, width, guard = guard, variance = variance)
