@@ -21,6 +21,11 @@
 #' * `integer`: `TRUE`: only integer fidelities are used. `FALSE`, the default: any number.
 #' * `threshold`: \eqn{c} in the formula below, a number > 0; 1 by default. Smaller values use more and cheaper
 #'   evaluations.
+#'
+#' Sources without order, such as a simulation and a plant, are given by their names, the last of which is the target:
+#' `fidelity = list(c("simulation", "pilot", "plant"), cost = c(1, 8, 40))`. `cost` has a number for each. Without a
+#' cost, `fidelity = c("simulation", "plant")` is enough. The objective is `f(x, "simulation")`. The sources are levels
+#' of a factor, whose correlations are estimated, and the rule below applies to them.
 #' @section Method:
 #' BOCA (Kandasamy et al. 2017), with the rule of its authors' program. \eqn{z} is an additional input of the Gaussian
 #' process. The policy selects \eqn{x} as if all evaluations were at the target \eqn{z_\bullet}{z.}. Then the cheapest
@@ -48,7 +53,7 @@
 #' * `cost_ratio`: a function of fidelities, their cost in evaluations at the target.
 #'
 #' The history has the columns `fidelity` and `cost` (in the same unit), and the status `"cheap"` below the target. The
-#' bandit has the context `fidelity`, 0 at `lower` and 1 at the target.
+#' bandit has the context `fidelity`, 0 at `lower` and 1 at the target, or the name of the source.
 #' @section Guarantee: None with fitted hyperparameters.
 #' @references Kandasamy, Dasarathy, Schneider and Poczos (2017), Multi-fidelity Bayesian optimisation with continuous
 #'   approximations <https://arxiv.org/abs/1703.06240>; the same (2016), Gaussian process bandit optimisation with
@@ -72,7 +77,15 @@ NULL
 check_fidelity <- function(fidelity) {
   if (is.null(fidelity)) return(NULL)
   allowed <- paste("c(lower, target), or a list of these numbers that may go on with",
-                   "`cost`, `log`, `integer` and `threshold`")
+                   "`cost`, `log`, `integer` and `threshold`; or names of sources, the last of which is the target")
+  sources <- if (is.list(fidelity) && !is.object(fidelity) && length(fidelity)) fidelity[[1]] else fidelity
+  if (is.character(sources) || is.factor(sources)) {
+    rest <- if (is.list(fidelity)) fidelity[-1] else list()
+    if (is.null(names(rest)) && length(rest) || !all(names(rest) %in% names(formals(complete_sources)))) {
+      stop_argument("fidelity", describe(fidelity), "list(c(\"simulation\", \"plant\"), cost = c(1, 20))")
+    }
+    return(do.call(complete_sources, c(list(as.character(sources)), rest), quote = TRUE))
+  }
   if (is_number(fidelity)) fidelity <- as.list(fidelity)
   named <- Filter(nzchar, names(fidelity))
   known <- names(formals(complete_fidelity))
@@ -90,6 +103,34 @@ complete_fidelity <- function(lower, target, cost = NULL, log = FALSE, integer =
        log = check_fidelity_log(log, lower), integer = check_fidelity_integer(integer, lower, target),
        threshold = check_number(threshold, "fidelity$threshold", lower = 0, open_lower = TRUE))
 }
+
+# Sources without order. `cost`: a number for each, by name or in their order.
+complete_sources <- function(sources, cost = NULL, threshold = 1) {
+  if (length(sources) < 2 || !are_names(sources)) {
+    stop_argument("fidelity", describe(sources), "at least two distinct names, the last of which is the target")
+  }
+  count <- length(sources)
+  if (is.function(cost)) cost <- costs_at(cost, sources)
+  if (!is.null(cost)) {
+    check_numbers(cost, "fidelity$cost", lengths = count, lower = 0, open_lower = TRUE)
+    if (!is.null(names(cost)) && !setequal(names(cost), sources)) {
+      stop_argument("fidelity$cost", paste("one with the names", quoted(names(cost))), quoted(sources))
+    }
+    cost <- if (is.null(names(cost))) stats::setNames(cost, sources) else cost[sources]
+  }
+  list(sources = sources, lower = if (is.null(cost)) sources[1] else names(which.min(cost)), target = sources[count],
+       cost = if (!is.null(cost)) function(z) unname(cost[z]),
+       threshold = check_number(threshold, "fidelity$threshold", lower = 0, open_lower = TRUE))
+}
+
+# The contexts of the bandit, whose values are 0 to 1, or the sources as levels. `name`: their column.
+contexts_of_fidelity <- function(fidelity, name) {
+  if (is.null(fidelity$sources)) return(list(contexts = name, context_sides = stats::setNames(1, name)))
+  list(contexts = stats::setNames(list(fidelity$sources), name), context_sides = stats::setNames(NA_real_, name))
+}
+
+# The value of the context at the target.
+target_context <- function(fidelity) if (is.null(fidelity$sources)) 1 else fidelity$target
 
 # The cost is checked at both ends; elsewhere it is checked when it is used.
 check_fidelity_cost <- function(cost, lower, target) {
@@ -125,12 +166,14 @@ check_fidelity_integer <- function(integer, lower, target) {
 
 # Fidelities in the model's units: 0 at `lower`, 1 at the target.
 model_fidelity <- function(fidelity, z) {
+  if (!is.null(fidelity$sources)) return(match(z, fidelity$sources))
   on <- if (fidelity$log) log else identity
   (on(z) - on(fidelity$lower)) / (on(fidelity$target) - on(fidelity$lower))
 }
 
 # Converts values from 0 to 1 to fidelities.
 user_fidelity <- function(fidelity, s) {
+  if (!is.null(fidelity$sources)) return(fidelity$sources)
   z <- if (fidelity$log) fidelity$lower * (fidelity$target / fidelity$lower)^s
        else fidelity$lower + s * (fidelity$target - fidelity$lower)
   z[s == 1] <- fidelity$target
@@ -159,7 +202,7 @@ maximize_over_fidelities <- function(objective, bandit, fidelity, rules, control
   domain <- bandit$config$domain
   rules <- c(rules, control[c("timeout", "verbose", "progress")])
   search <- list2env(c(rules, list(objective = objective, bandit = bandit, fidelity = fidelity, begun = Sys.time(),
-                                   history = fidelity_history(domain), interrupted = FALSE, stopped = FALSE,
+                                   history = fidelity_history(domain, fidelity$target[0]), interrupted = FALSE, stopped = FALSE,
                                    out_of_time = FALSE, hopeless = NULL)), parent = emptyenv())
   with_bar(if (is.finite(search$evaluations)) search$progress else FALSE, search$evaluations, function(bar) {
     search$bar <- bar
@@ -169,9 +212,9 @@ maximize_over_fidelities <- function(objective, bandit, fidelity, rules, control
   maximum_over_fidelities(search)
 }
 
-fidelity_history <- function(domain) {
+fidelity_history <- function(domain, fidelities) {
   frame <- known_history(list(x = user_inputs(domain, no_points(domain)), reward = numeric()), domain)
-  frame[beside(c("fidelity", "cost"), domain$names)] <- list(numeric(), numeric())
+  frame[beside(c("fidelity", "cost"), domain$names)] <- list(fidelities, numeric())
   frame
 }
 
@@ -196,8 +239,8 @@ search_fidelities <- function(search) {
   add_fidelities(search, seq_len(nrow(search$history)))
   repeat {
     if (must_end(search, fidelity$lower) || fidelity_stops(search)) return(invisible())
-    if (is_exhausted(as.environment(bandit), 1)) return(invisible())
-    query <- bandit$suggest(context = 1)
+    if (is_exhausted(as.environment(bandit), target_context(fidelity))) return(invisible())
+    query <- bandit$suggest(context = target_context(fidelity))
     x <- query[domain$names]
     z <- worthwhile_fidelity(search, x)
     if (must_end(search, z)) {
@@ -218,9 +261,12 @@ search_fidelities <- function(search) {
 }
 
 add_fidelities <- function(search, rows) {
-  add_evaluated(search$bandit, search$history[rows, search$bandit$config$domain$names, drop = FALSE],
-                search$history$reward[rows],
-                contexts = matrix(model_fidelity(search$fidelity, looks_of(search)$fidelity[rows])))
+  config <- search$bandit$config
+  z <- looks_of(search)$fidelity[rows]
+  contexts <- if (is.null(search$fidelity$sources)) matrix(model_fidelity(search$fidelity, z))
+              else stats::setNames(data.frame(z), config$context_names)
+  add_evaluated(search$bandit, search$history[rows, config$domain$names, drop = FALSE], search$history$reward[rows],
+                contexts = contexts)
 }
 
 evaluate_at <- function(search, x, z) {
@@ -241,8 +287,9 @@ evaluate_at <- function(search, x, z) {
   search$history <- rbind(search$history, row)
   if (!is.null(search$bar)) search$bar(max(spent_cost(search) - spent, 0))
   if (search$verbose) {
-    message(sprintf("%.3g of %g: %s at fidelity %.4g", spent_cost(search), search$evaluations,
-                    if (is.na(found$reward)) found$status else format(found$reward, digits = 6), z))
+    message(sprintf("%.3g of %g: %s at fidelity %s", spent_cost(search), search$evaluations,
+                    if (is.na(found$reward)) found$status else format(found$reward, digits = 6),
+                    format(z, digits = 4)))
   }
   search$hopeless <- if (all(is.na(search$history$reward))) reason_of_failures(looks_of(search)$status, search$design)
 }
@@ -252,6 +299,12 @@ cost_ratios <- function(search, z) {
   fidelity <- search$fidelity
   if (!is.null(fidelity$cost)) return(costs_at(fidelity$cost, z) / costs_at(fidelity$cost, fidelity$target))
   seen <- looks_of(search)
+  if (!is.null(fidelity$sources)) {
+    # (A source that was not used, or took longer than the target, counts as much as the target.)
+    mean_cost <- tapply(seen$cost, factor(seen$fidelity, fidelity$sources), base::mean)
+    ratio <- mean_cost / mean_cost[[fidelity$target]]
+    return(unname(ifelse(is.na(ratio), 1, pmin(ratio, 1))[match(z, fidelity$sources)]))
+  }
   scaled <- if (fidelity$lower > 0) log else function(z) (z - fidelity$lower) / (fidelity$target - fidelity$lower)
   slope <- 1
   if (length(unique(seen$fidelity)) > 1) {
@@ -265,6 +318,7 @@ costs_in_target <- function(search) {
   cost <- looks_of(search)$cost
   if (length(cost) == 0) return(cost)
   if (!is.null(search$fidelity$cost)) return(cost / costs_at(search$fidelity$cost, search$fidelity$target))
+  if (!is.null(search$fidelity$sources)) return(cost_ratios(search, looks_of(search)$fidelity))
   unit <- exp(mean(log(cost) - log(cost_ratios(search, looks_of(search)$fidelity))))
   cost / unit
 }
@@ -287,15 +341,16 @@ fidelity_stops <- function(search) {
 # The candidates are a hundred fidelities.
 worthwhile_fidelity <- function(search, x) {
   fidelity <- search$fidelity
-  z <- user_fidelity(fidelity, seq(0, 0.99, by = 0.01))
+  z <- if (is.null(fidelity$sources)) user_fidelity(fidelity, seq(0, 0.99, by = 0.01))
+       else setdiff(fidelity$sources, fidelity$target)
   bandit <- as.environment(search$bandit)
   rebuild(bandit)
   config <- current_config(bandit)
   candidates <- asked_points(config$domain, x[rep(1, length(z)), , drop = FALSE], NULL)
   s <- model_fidelity(fidelity, z)
-  sd <- scaled_posterior_at(bandit, candidates, matrix(s))$sd
+  sd <- scaled_posterior_at(bandit, candidates, as_codes(matrix(s)))$sd
   here <- asked_points(config$domain, x[rep(1, length(z) + 1), , drop = FALSE], NULL)
-  points <- kernel_points(config$domain, here, matrix(c(s, 1)))
+  points <- kernel_points(config$domain, here, matrix(c(s, model_fidelity(fidelity, fidelity$target))))
   inputs <- seq_along(input_names(config))
   if (has_matrix(config$kernel)) points[, ncol(points)] <- points[, ncol(points)] + 1
   else points <- points[, inputs, drop = FALSE]
@@ -316,7 +371,7 @@ maximum_over_fidelities <- function(search) {
   history <- search$history
   config <- bandit$config
   history[[beside("cost", config$domain$names)]] <- cost <- costs_in_target(search)
-  best <- if (any(!is.na(history$reward)) && table_size(bandit$queries)) bandit$best(context = 1)
+  best <- if (any(!is.na(history$reward)) && table_size(bandit$queries)) bandit$best(context = target_context(search$fidelity))
   model_state <- if (!is.null(best)) model_state_of_best(bandit, best)
   at_target <- best_row(ifelse(looks_of(search)$status == "cheap", NA, history$reward), config)
   structure(list(par = if (!is.null(best)) user_point(config$domain, best[config$domain$names]),
@@ -326,14 +381,15 @@ maximum_over_fidelities <- function(search) {
                  interrupted = search$interrupted,
                  stopped = search$stopped, out_of_time = search$out_of_time, certificate = NULL,
                  hopeless = search$hopeless,
-                 fidelity = list(target = search$fidelity$target, spent = sum(cost),
+                 fidelity = list(target = search$fidelity$target, sources = search$fidelity$sources, spent = sum(cost),
                                  cost_ratio = function(z) cost_ratios(search, z))),
             class = "bandit_maximum")
 }
 
 # The context to which the result of a search belongs: the target fidelity.
-context_of <- function(found) if (!is.null(found$fidelity)) 1 else found$context
+context_of <- function(found) if (!is.null(found$fidelity)) target_context(found$fidelity) else found$context
 
 describe_fidelity <- function(x) {
-  sprintf("%d evaluations at the cost of %.3g at fidelity %g", nrow(x$history), x$fidelity$spent, x$fidelity$target)
+  sprintf("%d evaluations at the cost of %.3g at fidelity %s", nrow(x$history), x$fidelity$spent,
+          format(x$fidelity$target, digits = 6))
 }

@@ -50,8 +50,8 @@
 #'   default: no limit.
 #' @param race [race_folds()] for racing: `objective` is a function of a point and a fold number, and `evaluations`
 #'   counts folds (at least those of one point). `NULL`, the default: no racing.
-#' @param fidelity `c(lower, target)` or a list, for [multi-fidelity] search: `objective` is a function of a point and a
-#'   fidelity, and `evaluations` a budget in evaluations at the target's cost. `NULL`, the default: one fidelity.
+#' @param fidelity `c(lower, target)`, names of sources or a list, for [multi-fidelity] search: `objective` is a function
+#'   of a point and a fidelity, and `evaluations` a budget in units of the target's cost. `NULL`, the default: none.
 #' @param outcomes a named list of objectives and outcome constraints, see [outcomes]: `objective` returns a named
 #'   vector with one number for each. `NULL`, the default: a single reward.
 #' @param limits outcome constraints as a formula, such as `~ impurity <= 2 & ph >= 5`. `objective` returns a named
@@ -157,7 +157,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
   asked <- list(domain, direction, model, policy, control$pending, outcomes = outcomes, rewards = parts$rewards,
                 goal = parts$goal, transfer = !is.null(transfer))
-  if (!is.null(fidelity)) asked[c("contexts", "context_sides")] <- list(cheaper, stats::setNames(1, cheaper))
+  if (!is.null(fidelity)) asked[c("contexts", "context_sides")] <- contexts_of_fidelity(fidelity, cheaper)
   bandit <- do.call("scaled_bandit", c(asked, dots$bandit), quote = TRUE)
   if (is.null(outcomes)) name_reward(as.environment(bandit), reward)
   check_outside_is_data(as.environment(bandit), known)

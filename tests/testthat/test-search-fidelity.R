@@ -171,3 +171,31 @@ test_that("at equal cost cheap evaluations give less regret than none", {
   }, c(0, 0))
   expect_lt(mean(log(regret[1, ] + 1e-6)), mean(log(regret[2, ] + 1e-6)))
 })
+
+test_that("sources without order are levels: cheap ones are used, and the result is of the last", {
+  shift <- c(simulation = 0.2, pilot = 0.1, plant = 0)
+  f <- function(p, z) -(p$x - 2 - shift[[z]])^2 - 0.3 * (p$y - 1)^2 + 10 * shift[[z]]
+  box <- list(x = c(0, 4), y = c(0, 2))
+  fast <- gp_model(refit = refit_every(2, mean = "fit"))
+  set.seed(1)
+  found <- maximize_bandit(f, box, 6, fidelity = list(names(shift), cost = c(plant = 20, simulation = 1, pilot = 5)), model = fast)
+  used <- found$history$fidelity
+  expect_true(all(used %in% names(shift)))
+  expect_gt(sum(used == "simulation"), 2)
+  expect_equal(found$fidelity$spent, sum(c(simulation = 1, pilot = 5, plant = 20)[used]) / 20)
+  expect_lte(found$fidelity$spent, 6)
+  expect_identical(found$history$status == "cheap", used != "plant")
+  expect_lt(abs(found$par[["x"]] - 2), 0.3)
+  expect_output(print(found), "at fidelity plant")
+  expect_equal(predict(found, as.data.frame(as.list(found$par)))$mean, found$value)
+  # Costs that are reported, and minimising.
+  set.seed(2)
+  down <- minimize_bandit(function(p, z) list(value = -f(p, z), cost = if (z == "plant") 10 else 1), box, 4,
+                          fidelity = c("simulation", "plant"), model = fast)
+  expect_gt(nrow(down$history), 4)
+  expect_lte(down$fidelity$spent, 4 + 1e-9)
+  for (bad in list("a", c("a", "a"), list(c("a", "b"), cost = c(1, -1)), list(c("a", "b"), cost = c(a = 1, z = 1)),
+                   list(c("a", "b"), costs = 1:2), list(c("a", "b"), 3))) {
+    expect_error(maximize_bandit(f, box, 4, fidelity = bad), "`fidelity", class = "gpbandits_argument_error")
+  }
+})
