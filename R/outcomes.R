@@ -59,27 +59,6 @@
 #' `rewards` if results are random.
 #'
 #' `bench/results/yes_no.md` in the sources compares the likelihood with a Gaussian model of 0 and 1.
-#' @section Policies with one objective and limits:
-#' Let \eqn{f} be the objective, with limits \eqn{l_j \le g_j \le u_j}{l_j <= g_j <= u_j} on the other outcomes.
-#'
-#' * [policy_ei()] (constrained expected improvement; Schonlau et al. 1998, Gardner et al. 2014) maximises
-#'   \deqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j).}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j).}
-#'   The incumbent is the largest posterior mean among the evaluated points where the limits hold with probability at
-#'   least 1/2. If there is none, the point with the largest probability of feasibility is selected.
-#' * [policy_ucb()] (CONFIG; Xu et al. 2023) maximises \eqn{\mu_f + w\sigma_f}{mu_f + w sd_f} over the points where
-#'   every limit *may* hold:
-#'   \deqn{\mu_j - w_j\sigma_j \le u_j, \qquad \mu_j + w_j\sigma_j \ge l_j.}{mu_j - w_j sd_j <= u_j, mu_j + w_j sd_j >=
-#'   l_j.}
-#'   If there are none, it minimises the total violation in prior standard deviations. \eqn{w} is the confidence width,
-#'   the multiplier of the posterior sd. Its `delta` is divided by the number of outcomes that are objectives or have
-#'   limits. So all bounds hold together with probability \eqn{1 - \delta}{1 - delta}.
-#' * [policy_ts()] (Thompson sampling) draws all outcomes jointly, and maximises the objective's draw where the other
-#'   draws satisfy their limits. If they do nowhere, it minimises the total violation.
-#' * [policy_uniform()], and [policy_function()] with means and sds of all outcomes.
-#'
-#' Other policies are errors with limits.
-#' @section Policies with several objectives:
-#' [policy_ehvi()] (two objectives), [policy_hypervolume()], [policy_uniform()] and [policy_function()].
 #' @section Reporting outcomes:
 #' * `$observe(data)`: `data` has `id` and a column for each outcome. A missing column or `NA` is a value that is still
 #'   pending. `status` is `"partial"` until all values are observed.
@@ -102,21 +81,8 @@
 #' @section Errors: At least one outcome must be an objective. `outcomes` cannot be combined with `changes`,
 #'   `constraints`, `rewards` of the bandit, [pending_censor()], or policies for one outcome. Outcomes with a likelihood
 #'   need [width_constant()] or [width_function()], if the policy has a width.
-#' @section Guarantee:
-#' For CONFIG with the confidence widths of a theorem, with probability \eqn{1 - \delta}{1 - delta}, for all \eqn{T}:
-#' \deqn{\sum_{t \le T} [f(x^*) - f(x_t)]_+ \le 2 w_T \sqrt{c_\lambda T \gamma_T}, \qquad c_\lambda = 2 / \log(1 +
-#' 1/\lambda).}{sum of [f(x*) - f(x_t)]+ over t <= T is at most 2 w_T sqrt(c T gamma_T), with c = 2 / log(1 +
-#' 1/lambda).}
-#' For each limit the sum of its violations has the same bound, with its own \eqn{w} and \eqn{\gamma}{gamma}. Later
-#' feasible points do not compensate for earlier violations. If no point may satisfy the limits, the problem is
-#' infeasible with the same probability, and `summary()` reports this. Original result, not peer-reviewed: the feasible
-#' set is contained in the points that may satisfy the limits. All values must arrive. On a box, limits are satisfied
-#' up to 1e-6 prior standard deviations. There is no guarantee for other policies or with fitted hyperparameters.
-#' @references Gardner, Kusner, Xu, Weinberger and Cunningham (2014), Bayesian optimization with inequality constraints,
-#'   ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu, Jiang, Svetozarevic and Jones
-#'   (2023) <https://arxiv.org/abs/2211.00162>.
-#' @seealso [policy_ehvi()]; [safe_opt()] if unsafe points must not be evaluated; [constraints] for limits that hold on
-#'   average.
+#' @seealso [outcome-policies] for formulas and guarantees, [policy_ehvi()]; [safe_opt()] if unsafe points must not be
+#'   evaluated; [constraints] for limits on average.
 #' @concept multi-objective optimization
 #' @concept Pareto front
 #' @concept constrained Bayesian optimization
@@ -140,6 +106,51 @@
 #' b$add(arm = c(1, 20, 40, 60), reward = data.frame(yield = 1:4, ok = c(TRUE, TRUE, TRUE, FALSE)))
 #' b$best(feasible = 0.5)
 #' @name outcomes
+NULL
+
+#' Policies with limits and several objectives
+#'
+#' How acquisition functions use [outcomes]: constrained expected improvement, CONFIG, Thompson sampling.
+#'
+#' @section Policies with one objective and limits:
+#' Let \eqn{f} be the objective, with limits \eqn{l_j \le g_j \le u_j}{l_j <= g_j <= u_j} on the other outcomes.
+#'
+#' * [policy_ei()] (constrained expected improvement; Schonlau et al. 1998, Gardner et al. 2014) maximises
+#'   \deqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j).}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j).}
+#'   The incumbent is the largest posterior mean among the evaluated points where the limits hold with probability at
+#'   least 1/2. If there is none, the point with the largest probability of feasibility is selected.
+#' * [policy_ucb()] (CONFIG; Xu et al. 2023) maximises \eqn{\mu_f + w\sigma_f}{mu_f + w sd_f} over the points where
+#'   every limit *may* hold:
+#'   \deqn{\mu_j - w_j\sigma_j \le u_j, \qquad \mu_j + w_j\sigma_j \ge l_j.}{mu_j - w_j sd_j <= u_j, mu_j + w_j sd_j >=
+#'   l_j.}
+#'   If there are none, it minimises the total violation in prior standard deviations. \eqn{w} is the confidence width,
+#'   the multiplier of the posterior sd. Its `delta` is divided by the number of outcomes that are objectives or have
+#'   limits. So all bounds hold together with probability \eqn{1 - \delta}{1 - delta}.
+#' * [policy_ts()] (Thompson sampling) draws all outcomes jointly, and maximises the objective's draw where the other
+#'   draws satisfy their limits. If they do nowhere, it minimises the total violation.
+#' * [policy_uniform()], and [policy_function()] with means and sds of all outcomes.
+#'
+#' Other policies are errors with limits.
+#' @section Policies with several objectives:
+#' [policy_ehvi()] (two objectives), [policy_hypervolume()], [policy_uniform()] and [policy_function()].
+#' @section Guarantee:
+#' For CONFIG with the confidence widths of a theorem, with probability \eqn{1 - \delta}{1 - delta}, for all \eqn{T}:
+#' \deqn{\sum_{t \le T} [f(x^*) - f(x_t)]_+ \le 2 w_T \sqrt{c_\lambda T \gamma_T}, \qquad c_\lambda = 2 / \log(1 +
+#' 1/\lambda).}{sum of [f(x*) - f(x_t)]+ over t <= T is at most 2 w_T sqrt(c T gamma_T), with c = 2 / log(1 +
+#' 1/lambda).}
+#' For each limit the sum of its violations has the same bound, with its own \eqn{w} and \eqn{\gamma}{gamma}. Later
+#' feasible points do not compensate for earlier violations. If no point may satisfy the limits, the problem is
+#' infeasible with the same probability, and `summary()` reports this. Original result, not peer-reviewed: the feasible
+#' set is contained in the points that may satisfy the limits. All values must arrive. On a box, limits are satisfied
+#' up to 1e-6 prior standard deviations. There is no guarantee for other policies or with fitted hyperparameters.
+#' @references Gardner, Kusner, Xu, Weinberger and Cunningham (2014), Bayesian optimization with inequality constraints,
+#'   ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu, Jiang, Svetozarevic and Jones
+#'   (2023) <https://arxiv.org/abs/2211.00162>.
+#' @seealso [outcomes], [policies], [policy_ehvi()].
+#' @concept constrained Bayesian optimization
+#' @concept outcome constraints
+#' @concept multi-objective optimization
+#' @name outcome-policies
 NULL
 
 #' @rdname outcomes

@@ -81,6 +81,15 @@
 #' auto_bandit(list(temperature = c(20, 90)), prior_optimum = prior_normal(temperature = c(65, 10)))$suggest()
 #' ```
 #'
+#' **A physical model is known, but not exact.** It is the prior mean, and the Gaussian process models the difference.
+#' ```
+#' physics <- function(points) 60 - (points$temperature - 60)^2 / 40
+#' lab <- auto_bandit(list(temperature = c(20, 90)), model = gp_model(mean = physics))
+#' q <- lab$suggest(2)
+#' lab$observe(q$id, c(41, 52))
+#' lab$best()
+#' ```
+#'
 #' @section Results, limits and goals:
 #' **A second result must stay below a limit.** See [outcomes].
 #' ```
