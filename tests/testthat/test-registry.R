@@ -254,7 +254,7 @@ test_that("an engine is one that gp_bandit() lists", {
 })
 
 test_that("format() and toString() of every part are the first line that it prints", {
-  for (class in names(one_of_each())) for (part in one_of_each()[[class]]) {
+  for (part in unlist(unname(one_of_each()), recursive = FALSE)) {
     line <- format(part)
     expect_identical(toString(part), line)
     expect_length(line, 1)
