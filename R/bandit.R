@@ -151,10 +151,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$design <- start_points(initial_design, config)
   config <- with_outcomes(config, outcomes)
   if (!is.null(config$goal)) check_goal(config$goal, config)
-  if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
-    stop_argument("engine", dQuote(config$engine, FALSE),
-                  "\"auto\", \"weights\" or \"played\" for arms in tabulated contexts")
-  }
+  check_engine_here(config)
   check_together(config)
   check_mean_function(config)
   check_own_kernel_here(config)
@@ -164,6 +161,13 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   bandit <- new_bandit(config)
   make_ready(as.environment(bandit))
   keep_from_now_on(bandit, journal, store, further$trust)
+}
+
+check_engine_here <- function(config) {
+  if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
+    stop_argument("engine", dQuote(config$engine, FALSE),
+                  "\"auto\", \"weights\" or \"played\" for arms in tabulated contexts")
+  }
 }
 
 #' Methods of a Gaussian-process bandit

@@ -84,8 +84,8 @@ class CrossCovariance {
   virtual VectorXd at(const VectorXd& x, MatrixXd& gradient) const;
 };
 
-// The prior mean: one number, or one per arm, and a function of the inputs if there is one. The arm's number is the last
-// input of a point.
+// The prior mean: one number, or one per arm, and a function of the inputs if there is one. The arm's number is the
+// last input of a point.
 class PriorMean {
  public:
   // The function at points, and its gradient at a point (one row).
