@@ -75,20 +75,6 @@ NULL
 
 # The dictionaries of optimisers and tuners belong to packages that may be loaded before or after this one, or not at
 # all.
-.onLoad <- function(libname, pkgname) {
-  # R loads objects at their first use. An interrupt would leave an environment empty for the rest of the session.
-  mget(with_environments, envir = topenv())
-  register_formats()
-  when_loaded("bbotk", function() {
-    bbotk::mlr_optimizers$add("gp_bandit", bandit_optimizer())
-    bbotk::mlr_optimizers$add("async_gp_bandit", async_optimizer())
-  })
-  when_loaded("mlr3tuning", function() {
-    mlr3tuning::mlr_tuners$add("gp_bandit", bandit_tuner())
-    mlr3tuning::mlr_tuners$add("async_gp_bandit", async_tuner())
-  })
-}
-
 when_loaded <- function(package, register) {
   if (isNamespaceLoaded(package)) register()
   setHook(packageEvent(package, "onLoad"), function(...) register())

@@ -282,3 +282,17 @@ with_environments <- Filter(function(name) {
   one <- get(name)
   is.environment(one) || (is.function(one) && !identical(environment(one), topenv()))
 }, ls(all.names = TRUE))
+
+.onLoad <- function(libname, pkgname) {
+  # R loads objects at their first use. An interrupt would leave an environment empty for the rest of the session.
+  mget(with_environments, envir = topenv())
+  register_formats()
+  when_loaded("bbotk", function() {
+    bbotk::mlr_optimizers$add("gp_bandit", bandit_optimizer())
+    bbotk::mlr_optimizers$add("async_gp_bandit", async_optimizer())
+  })
+  when_loaded("mlr3tuning", function() {
+    mlr3tuning::mlr_tuners$add("gp_bandit", bandit_tuner())
+    mlr3tuning::mlr_tuners$add("async_gp_bandit", async_tuner())
+  })
+}
