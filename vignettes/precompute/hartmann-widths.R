@@ -1,5 +1,6 @@
 # GP-TS and IGP-UCB on Hartmann 3 (Figure 3 (b) of Chowdhury and Gopalan) with other widths: the rate of the gain times
-# 0.01 to 1, and the smallest norm times 0.1 to 1. This range was fixed before the runs. From the package's root,
+# 0.01 to 1, and the smallest norm times 0.1 to 1. The norm's factors were added after a first
+# look at those of the rate. From the package's root,
 # gpbandits installed (20 s of one processor):
 #   Rscript vignettes/precompute/hartmann-widths.R
 # Writes vignettes/articles/hartmann-widths.csv: mean cumulative regret of 5 trials of 1,000 rounds.
