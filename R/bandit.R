@@ -301,7 +301,8 @@ NULL
 #'   algorithms with a separate rule ([bpe()] and the like); on boxes, policies that keep intervals.
 #'
 #'   `$suggest(8, shared = "temperature")` is a batch with one temperature, as for an oven or a plate. The first query
-#'   chooses the value, and the others are in its slice. Inputs that do not always exist (`when`) cannot be shared.
+#'   chooses the value, and the others are in its slice. Inputs that do not always exist (`when`) cannot be shared. A
+#'   limit on the sum over a batch is not supported: divide it by the size of the batch, as the input's upper bound.
 #'
 #'   A slice that depends on earlier observations (past rewards too, but not future noise) is a context. With
 #'   [policy_ucb()] the regret against the slice's best is at most twice width times sd in each round in which the

@@ -202,7 +202,8 @@ maximize_over_fidelities <- function(objective, bandit, fidelity, rules, control
   domain <- bandit$config$domain
   rules <- c(rules, control[c("timeout", "verbose", "progress")])
   search <- list2env(c(rules, list(objective = objective, bandit = bandit, fidelity = fidelity, begun = Sys.time(),
-                                   history = fidelity_history(domain, fidelity$target[0]), interrupted = FALSE, stopped = FALSE,
+                                   history = fidelity_history(domain, fidelity$target[0]), interrupted = FALSE,
+                                   stopped = FALSE,
                                    out_of_time = FALSE, hopeless = NULL)), parent = emptyenv())
   with_bar(if (is.finite(search$evaluations)) search$progress else FALSE, search$evaluations, function(bar) {
     search$bar <- bar
@@ -371,7 +372,8 @@ maximum_over_fidelities <- function(search) {
   history <- search$history
   config <- bandit$config
   history[[beside("cost", config$domain$names)]] <- cost <- costs_in_target(search)
-  best <- if (any(!is.na(history$reward)) && table_size(bandit$queries)) bandit$best(context = target_context(search$fidelity))
+  context <- target_context(search$fidelity)
+  best <- if (any(!is.na(history$reward)) && table_size(bandit$queries)) bandit$best(context = context)
   model_state <- if (!is.null(best)) model_state_of_best(bandit, best)
   at_target <- best_row(ifelse(looks_of(search)$status == "cheap", NA, history$reward), config)
   structure(list(par = if (!is.null(best)) user_point(config$domain, best[config$domain$names]),

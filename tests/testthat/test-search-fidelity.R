@@ -178,7 +178,8 @@ test_that("sources without order are levels: cheap ones are used, and the result
   box <- list(x = c(0, 4), y = c(0, 2))
   fast <- gp_model(refit = refit_every(2, mean = "fit"))
   set.seed(1)
-  found <- maximize_bandit(f, box, 6, fidelity = list(names(shift), cost = c(plant = 20, simulation = 1, pilot = 5)), model = fast)
+  sources <- list(names(shift), cost = c(plant = 20, simulation = 1, pilot = 5))
+  found <- maximize_bandit(f, box, 6, fidelity = sources, model = fast)
   used <- found$history$fidelity
   expect_true(all(used %in% names(shift)))
   expect_gt(sum(used == "simulation"), 2)
