@@ -28,7 +28,8 @@
 #' @param policy the acquisition function, one of the [policies]: an object such as `policy_ei()`, or a string such as
 #'   `"ei"`.
 #' @param mean prior mean, in units of the reward: a number (default 0), or one per arm (of a product: per row), in
-#'   their order or with their names. Or a function of the inputs, see *Prior mean function*.
+#'   their order or with their names. Or a function of the inputs, see
+#'   *Prior mean function* in [gp_bandit()].
 #' @param pending how queries without rewards are treated, one of the [pending] rules or a string such as
 #'   `"hallucinate"`. The default ignores them.
 #' @param changes a rule for non-stationary rewards, which discards or down-weights old ones, see [changes];

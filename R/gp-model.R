@@ -76,10 +76,9 @@
 #'
 #' It cannot be combined with `race`, whose folds differ.
 #' @section One model or several:
-#' With many inputs, a single model (`refit = refit_every(5, mean = "fit")`) is three times as fast as the default and
-#' finds the same or better points. But its posterior sd is too small. In 20 searches with 60 evaluations of noisy
-#' functions in 20 inputs, the truth was more than 3 `sd` from `value` in 19. With four models this happened in 1. See
-#' [calibration], and `bench/results/many_inputs.md` in the sources for other methods that were measured.
+#' With many inputs, a single model (`refit = refit_every(5, mean = "fit")`) is three times as fast as the default, but
+#' its posterior sd is too small: in 20 inputs the truth was more than 3 `sd` from `value` in 19 of 20 searches, with
+#' four models in 1 ([calibration]).
 #' @return An object of class `gp_model`.
 #' @section Errors: A `gpbandits_error` names the argument.
 #' @section Guarantee: None, because hyperparameters and the scale of the rewards are estimated.
