@@ -66,7 +66,7 @@
 #' Without priors, maximum likelihood underestimates the noise in many inputs, and predictions are overconfident. Priors
 #' in `refit_every(priors = )` take precedence.
 #' @section Without noise:
-#' With `noise = "none"` the same point always has the same reward, as in a computer experiment:
+#' `noise = "none"` is for computer experiments:
 #'
 #' * The noise variance is fixed at 1e-8 (of the scaled rewards), which only keeps matrices invertible. `noise_var` and
 #'   `noise_prior` cannot be given.

@@ -9,8 +9,8 @@
 #' expected improvement.
 #'
 #' @section When not to use it:
-#' If evaluations take less than a second, or gradients are available, use `optim()` or CMA-ES. If all settings can be
-#' tried, try them. With more than about twenty inputs, few evaluations find little. To test the effect of each input,
+#' If evaluations take less than a second, or gradients are available, use `optim()` or CMA-ES. Try all settings if
+#' you can. With more than about twenty inputs, few evaluations find little. To test the effect of each input,
 #' use a factorial or response surface design.
 #'
 #' @section Objective:
