@@ -4,9 +4,8 @@
 #'
 #' `gp_model()` sets kernel, noise, priors, output transform and refits of the Gaussian process (surrogate model).
 #'
-#' The object is for argument `model` of [maximize_bandit()], [minimize_bandit()], [auto_bandit()] and
-#' [tune_gp_bandit()]. The mlr3 integrations [opt("gp_bandit")][mlr3-integration] and
-#' [tnr("gp_bandit")][mlr3-integration] use it, too.
+#' The object is for argument `model` of [maximize_bandit()], [minimize_bandit()], [auto_bandit()],
+#' [tune_gp_bandit()] and of the [mlr3 integrations][mlr3-integration].
 #'
 #' All settings refer to the scaled rewards, see [scale_outputs()]. Without a transform these have variance 1.
 #' Defaults that depend on the domain or on `transfer` are resolved when the model is used, so one model serves several
@@ -30,12 +29,12 @@
 #' @param refit schedule of hyperparameter estimation, [refit_every()]. `NULL`: kernel and noise variance are fixed.
 #'   `"auto"`, the default: every 2 rounds with a fitted mean, averaging over up to 10 models; for details see
 #'   *Refits*.
-#' @param mean a prior mean in units of the reward, such as a physical model: a function of a data.frame of points that
-#'   returns a number for each row, or a formula. `NULL`, the default: none. See *Prior mean*.
+#' @param mean a prior mean in units of the reward: a function of a data.frame that returns a number for each row, or a
+#'   formula. `NULL`, the default: none. See *Prior mean*.
 #' @section Prior mean:
-#' With `mean`, such as `gp_model(mean = ~ 80 - (temp - 70)^2 / 50)`, the model describes the difference of the rewards
-#' from this function and a constant. Rewards are not transformed. A formula is kept as data; a function is code, and a
-#' journal or store needs `trust = TRUE`. It is for one outcome of measurements, without `transfer`.
+#' With `mean = ~ 80 - (temp - 70)^2 / 50` the model describes the rewards' difference from this function, without a
+#' transform. A function needs `trust = TRUE` in a journal or store; a formula is data. It is for one
+#' outcome of measurements.
 #' @section Default kernel:
 #' The default is Matern 5/2 with variance 1. For \eqn{d} inputs, each lengthscale starts at \eqn{0.4\sqrt d}{0.4
 #' sqrt(d)} times the range of its input. Factors get [kernel_categorical()], which multiplies the kernel of the numbers.

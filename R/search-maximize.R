@@ -51,8 +51,7 @@
 #' @param race [race_folds()] for racing: `objective` is a function of a point and a fold number, and `evaluations`
 #'   counts folds (at least those of one point). `NULL`, the default: no racing.
 #' @param fidelity `c(lower, target)`, names of sources or a list, for [multi-fidelity] search: `objective` is a
-#'   function of a point and a fidelity, and `evaluations` a budget in units of the target's cost. `NULL`, the default:
-#'   none.
+#'   function of a point and a fidelity, and `evaluations` a budget in target costs. `NULL`, the default: none.
 #' @param outcomes a named list of objectives and outcome constraints, see [outcomes]: `objective` returns a named
 #'   vector with one number for each. `NULL`, the default: a single reward.
 #' @param limits outcome constraints as a formula, such as `~ impurity <= 2 & ph >= 5`. `objective` returns a named
