@@ -33,8 +33,7 @@
 #'   formula. `NULL`, the default: none. See *Prior mean*.
 #' @section Prior mean:
 #' With `mean = ~ 80 - (temp - 70)^2 / 50` the model describes the rewards' difference from this function, without a
-#' transform. A function needs `trust = TRUE` in a journal or store; a formula is data. It is for one
-#' outcome of measurements.
+#' transform. A function needs `trust = TRUE` in a journal or store. It is for one outcome.
 #' @section Default kernel:
 #' The default is Matern 5/2 with variance 1. For \eqn{d} inputs, each lengthscale starts at \eqn{0.4\sqrt d}{0.4
 #' sqrt(d)} times the range of its input. Factors get [kernel_categorical()], which multiplies the kernel of the numbers.
