@@ -13,10 +13,8 @@
 #' * `"oco"` is a gradient method without a model, see [bandit_oco].
 #' * `"admmbo"` alternates between the objective and the constraints, see [admmbo].
 #'
-#' @section CKB, EPBO and RPOL: These three have separate posteriors of \eqn{f} and of each \eqn{g_j}. A confidence
-#' width
-#'   \eqn{w} ([widths]) is the multiplier of the posterior standard deviation (sd). The methods use an upper bound of
-#'   \eqn{f} and lower bounds of the \eqn{g_j}:
+#' @section CKB, EPBO and RPOL: These three have separate posteriors of \eqn{f} and of each \eqn{g_j}, an upper
+#'   bound of \eqn{f} and lower bounds of the \eqn{g_j}, with a width \eqn{w} ([widths]):
 #'   \deqn{u_t = \mu_f + w_t\sigma_f,\quad l_{j,t} = \mu_{g_j} - w_{j,t}\sigma_{g_j}.}{u_t = mean_f + w_t sd_f,
 #'   l_jt = mean_gj - w_jt sd_gj.}
 #'
@@ -39,8 +37,6 @@
 #'   + 1)).}
 #'   The text of the paper was not at hand: scales of the penalties may differ from it.
 #'
-#'   On arms the maxima are exact, elsewhere by a gradient-based search.
-#'
 #' @section Methods: Those of a [GPBandit] except (for all but `"epbo"`) `$draw()`, also [open_bandit()] for a
 #'   `journal`, copies and files, and `print()`, `summary()`, `predict()` and `plot()`. Differences:
 #'
@@ -58,21 +54,17 @@
 #'   pending rules, refits, low rank, stores. Without `outcomes`, `count` constraints are outcomes `g1`, `g2`, ... that
 #'   must be at most 0, and the objective is `reward`. Their values are given by these names, or as
 #'   `$observe(id, reward, constraints = )`. A violation is in units of its outcome as it is modelled, which may be
-#'   scaled. One width is used for all outcomes, which share its `delta`. `$best()` and `$posterior()` are those of
-#'   bandits with outcomes.
+#'   scaled. One width is used for all outcomes, which share its `delta`.
 #' @section Guarantee: Runs and tables have two kinds of violation. In the *hard* violation (`hard_violation`) the
 #'   violations of all rounds add up. In the *soft* violation (`cumulative_violation`),
 #'   \eqn{\max(\sum_tg_j(x_t), 0)}{max(sum_t g_j(x_t), 0)}, rounds can cancel.
 #'
 #'   * `"epbo"` and CONFIG: if a point is feasible, and the confidence widths of all functions hold in all rounds
 #'     together, the regret and the hard violation are of order \eqn{w_T\sqrt{T\gamma_T}}{w_T sqrt(T gamma_T)}. The
-#'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. The first two need no
-#'     Slater's condition. See [regret_bounds_outcomes] (original result, not peer-reviewed).
+#'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. See [regret_bounds_outcomes] (original result, not peer-reviewed).
 #'   * `"rpol"`: the same with `function(t) sqrt(t)`, because its penalties are never smaller. Guo, Zhu and Liu (2022)
-#'     prove sublinear regret and hard violation for their version, also with delays and drift, which are not supported
-#'     here.
-#'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji; the theorems of
-#'     Shi and Eryilmaz are of the same kind). `step` must be of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large
+#'     prove sublinear regret and hard violation for their version.
+#'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji). `step` must be of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large
 #'     enough. The hard violation is not bounded.
 #'
 #'   Not covered: the default width, and problems with contexts.
@@ -104,7 +96,7 @@
 #' @return A bandit:
 #'
 #'   * for `"epbo"`, a [GPBandit];
-#'   * otherwise an object of reference class `ScriptedBandit`, with the methods of the section *Methods*.
+#'   * otherwise a `ScriptedBandit`.
 #' @aliases ScriptedBandit ScriptedBandit-class config_ucb ckb epbo rpol
 #' @concept constrained Bayesian optimization
 #' @concept exact penalty
@@ -124,10 +116,6 @@
 #' run_bandit(ckb, problem, 30)
 #' epbo <- baseline_constrained("epbo", problem$domain, kernel, 0.01, penalty = function(t) sqrt(t))
 #' run_bandit(epbo, problem, 30)
-#' batch <- baseline_constrained("epbo", problem$domain, kernel, 0.01, penalty = 3,
-#'                               pending = pending_hallucinate(),
-#'                               outcomes = list(reward = to_maximize(), g1 = at_most(0)))
-#' batch$suggest(2)
 #' @export
 baseline_constrained <- function(method = c("ckb", "epbo", "rpol", "oco", "admmbo"), domain, kernel, noise_var, ...,
                                  count = 1, width = width_constant(2), step = if (method == "oco") 0.05, bound,

@@ -124,7 +124,7 @@ gp_model_entry <- list(settings = alist(
   mean = check_model_mean(mean)
 ), together = quote(if (noise == "none" && is.list(refit) && identical(refit$noise, "varying")) {
   stop_argument("refit", "refit_every(noise = \"varying\")", "one with constant noise, because `noise` is \"none\"")
-}))
+}), later = "mean")
 
 check_model_mean <- function(mean) {
   if (!is.null(mean) && !is.function(mean) && !(inherits(mean, "formula") && length(mean) == 2)) {
