@@ -41,7 +41,11 @@ is_out_of_time <- function(search) {
 # The reasons for the failures of a history, in their order; NULL if an evaluation succeeded, or none has finished.
 failures_in <- function(history, config) {
   own <- history[history[[status_name(config)]] != "given", , drop = FALSE]
-  if (nrow(own) && all(says_nothing(own, config))) own[[status_name(config)]]
+  if (nrow(own) == 0 || !all(says_nothing(own, config))) return(NULL)
+  status <- own[[status_name(config)]]
+  # (In a result, see with_reasons().)
+  reason <- own[[beside("reason", config$domain$names)]]
+  if (is.null(reason)) status else ifelse(is.na(reason), status, reason)
 }
 
 # Ten failures are sufficient if all have the same reason. Otherwise at least the number of points of the design is

@@ -32,8 +32,12 @@ evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, wo
     if (is.finite(timeout)) setTimeLimit(elapsed = timeout, transient = TRUE)
     list(value = if (is.null(look)) objective(point) else objective(point, look))
   }, error = failed)
-  # (A time limit may be reached while another error is being handled.)
-  guarded <- function() tryCatch(evaluate(), error = failed)
+  # (A time limit may be reached while another error is being handled, or after an objective that did not check it.)
+  guarded <- function() tryCatch({
+    found <- evaluate()
+    if (is.finite(timeout)) setTimeLimit(elapsed = Inf)
+    found
+  }, error = failed)
   if (is.null(whereabouts)) outcome <- guarded()
   else outcome <- tryCatch(guarded(), interrupt = function(i) list(lost = "interrupted"))
   # R's message for a time limit depends on the language. A result that comes later does not count, since other

@@ -31,8 +31,8 @@ begin_second_process <- function(loop, settings, shown = FALSE) {
   settings <- c(settings, list(loop = loop, port = life$port, home = home, libraries = .libPaths(),
                                begun_by = Sys.getpid()))
   saveRDS(settings, file.path(home, "settings.rds"))
-  script <- file.path(home, "heartbeat.R")
-  file.copy(system.file("heartbeat.R", package = "gpbandits"), script)
+  # (Not a copy in `home`: if that goes before R reads it, R complains.)
+  script <- system.file("heartbeat.R", package = "gpbandits")
   system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script), shQuote(home)), wait = FALSE,
           stdout = if (shown) "" else FALSE, stderr = if (shown) "" else FALSE)
   list(home = home, stop = function() {
