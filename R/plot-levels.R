@@ -12,7 +12,8 @@ level_set_plot_data <- function(bandit, plot_data) {
   found <- if (can_count(domain)) bandit_levels(bandit, plot_data$context)
            else if (trait(policy, "intervals")) nearest_candidates(bandit_levels(bandit, plot_data$context), points, domain)
            else bandit_levels(bandit, plot_data$context, points[domain$names])
-  label <- own_columns(found, domain$names)$label
+  # (Points come first, and one of them may be named "label".)
+  label <- found[[max(grep("^[.]*label$", names(found)))]]
   list(label = factor(label, names(label_colours)), level = if (!isTRUE(policy$implicit)) policy$level)
 }
 
