@@ -61,11 +61,12 @@
 #'
 #'   * `"epbo"` and CONFIG: if a point is feasible, and the confidence widths of all functions hold in all rounds
 #'     together, the regret and the hard violation are of order \eqn{w_T\sqrt{T\gamma_T}}{w_T sqrt(T gamma_T)}. The
-#'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. See [regret_bounds_outcomes] (original result, not peer-reviewed).
+#'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. See
+#'     [regret_bounds_outcomes] (original result, not peer-reviewed).
 #'   * `"rpol"`: the same with `function(t) sqrt(t)`, because its penalties are never smaller. Guo, Zhu and Liu (2022)
 #'     prove sublinear regret and hard violation for their version.
-#'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji). `step` must be of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large
-#'     enough. The hard violation is not bounded.
+#'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji). `step` must be
+#'     of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large enough. The hard violation is not bounded.
 #'
 #'   Not covered: the default width, and problems with contexts.
 #' @param method the method: `"ckb"` (the default), `"epbo"`, `"rpol"`, `"oco"` or `"admmbo"`.

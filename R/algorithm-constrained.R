@@ -1,8 +1,8 @@
 # GP-UCB under long-term constraints, and the baselines CKB, RPOL and EPBO. Layer: algorithms.
 
 # CKB and RPOL are scripts in R (bandit-script.R). They compute their multipliers from the lower bounds at the time of
-# each choice, and later amendments of rewards do not change them. This is a state in addition to the log, which policies of the core
-# do not have. EPBO is a policy of the core, and the constraint columns are outcomes.
+# each choice, and later amendments of rewards do not change them. This is a state in addition to the log, which
+# policies of the core do not have. EPBO is a policy of the core, and the constraint columns are outcomes.
 
 # `frame`: the environment with the settings of the script `rule`.
 weighed_bandit <- function(rule, frame, domain, kernel, noise_var, width, count, ..., mean = 0,

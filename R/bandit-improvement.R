@@ -120,7 +120,7 @@ drawn_gains <- function(bandit, n, contexts, context) {
   before <- recommended_in_draws(drawn, value, config, "before")
   after <- recommended_in_draws(drawn, value, config, "after")
   if (all(is.na(before))) return(NA_real_)
-  # (Results of pending or new experiments may contradict the limits everywhere: the recommended point is then the same.)
+  # (Results of pending or new experiments may contradict the limits everywhere: then nothing else is recommended.)
   before[is.na(before)] <- 1L
   after[is.na(after)] <- before[is.na(after)]
   worth <- value(drawn, "f")

@@ -292,7 +292,8 @@ constraint_excess <- function(rules, codes, columns = condition_columns(rules, c
   where <- rules$domain$where
   if (is.null(where)) return(matrix(0, n, 0))
   if (is.function(where)) {
-    holds <- call_user(where(cpp_frame(typed_columns(rules$domain, codes))), "where", paste("on", amount_of(n, "point")))
+    points <- cpp_frame(typed_columns(rules$domain, codes))
+    holds <- call_user(where(points), "where", paste("on", amount_of(n, "point")))
     if (!is.logical(holds) || length(holds) != n) {
       stop_returned("where", holds, paste("one logical for each of", amount_of(n, "row")))
     }

@@ -36,7 +36,7 @@
 #' transform. A function needs `trust = TRUE` in a journal or store. It is for one outcome.
 #' @section Default kernel:
 #' The default is Matern 5/2 with variance 1. For \eqn{d} inputs, each lengthscale starts at \eqn{0.4\sqrt d}{0.4
-#' sqrt(d)} times the range of its input. Factors get [kernel_categorical()], which multiplies the kernel of the numbers.
+#' sqrt(d)} times the range of its input. Factors get [kernel_categorical()], which multiplies the kernel of numbers.
 #' If the points can be counted (a table, levels and integers), the main effects are added: a kernel of the numbers and
 #' one of each factor, with variance 0.3 before the first refit.
 #' @section Refits:

@@ -10,7 +10,8 @@ level_set_plot_data <- function(bandit, plot_data) {
   domain <- bandit$config$domain
   points <- plot_data$points
   found <- if (can_count(domain)) bandit_levels(bandit, plot_data$context)
-           else if (trait(policy, "intervals")) nearest_candidates(bandit_levels(bandit, plot_data$context), points, domain)
+           else if (trait(policy, "intervals"))
+             nearest_candidates(bandit_levels(bandit, plot_data$context), points, domain)
            else bandit_levels(bandit, plot_data$context, points[domain$names])
   # (Points come first, and one of them may be named "label".)
   label <- found[[max(grep("^[.]*label$", names(found)))]]

@@ -30,7 +30,8 @@
 #' that objective.
 #'
 #' `"auto"` uses the first type that fits, and `"front"` for several objectives. Fewer than 10 arms (except a grid) and
-#' arms with a covariance matrix are drawn with `"arms"`. Rewards from before the last restart, which the posterior no longer uses, are hollow and pale.
+#' arms with a covariance matrix are drawn with `"arms"`. Rewards from before the last restart, which the posterior no
+#' longer uses, are hollow and pale.
 #'
 #' No next choice is marked if it is random.
 #'

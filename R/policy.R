@@ -151,7 +151,8 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
   takes_prior = FALSE, draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE,
-  labels = FALSE, blind = FALSE, of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE, first = NULL,
+  labels = FALSE, blind = FALSE, of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE,
+  first = NULL,
   phases = character(),
   declares = FALSE, scripted = FALSE,
   # `limits`: does it use the limits of other outcomes? `objectives`: how many objectives does it optimise jointly (0:

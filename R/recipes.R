@@ -160,8 +160,9 @@
 #' ```
 #'
 #' @section Read the results:
-#' **What does ± mean?** It is the standard deviation of the expected result at a point, which is within two of them with
-#' a probability of about 95 percent. A new measurement also has noise. [check_model()] tests this, see [calibration].
+#' **What does ± mean?** It is the standard deviation of the expected result at a point, which is within two of them
+#' with a probability of about 95 percent. A new measurement also has noise. [check_model()] tests this, see
+#' [calibration].
 #' ```
 #' found <- maximize_bandit(function(x) -(x - 2)^2 + rnorm(1, sd = 0.1), list(x = c(1, 3)), evaluations = 12)
 #' found$value + c(-2, 2) * found$sd

@@ -241,9 +241,11 @@ print_part <- function(x, title, settings = unclass(x)) {
 printed_classes <- c(
   "GPBandit", "bandit_changes", "bandit_check", "bandit_comparison", "bandit_constraints", "bandit_delay",
   "bandit_domain", "bandit_gain", "bandit_noise", "bandit_norm_check", "bandit_test_function",
-  "bandit_kernel", "bandit_maximum", "bandit_outcome", "bandit_outputs", "bandit_param", "bandit_pending", "bandit_plan",
+  "bandit_kernel", "bandit_maximum", "bandit_outcome", "bandit_outputs", "bandit_param", "bandit_pending",
+  "bandit_plan",
   "bandit_policy", "bandit_prior", "bandit_problem", "bandit_race", "bandit_refit", "bandit_rewards", "bandit_run",
-  "bandit_service", "bandit_stop", "bandit_store", "bandit_width", "gp_fit", "gp_model", "gp_regression", "search_control"
+  "bandit_service", "bandit_stop", "bandit_store", "bandit_width", "gp_fit", "gp_model", "gp_regression",
+  "search_control"
 )
 
 first_line <- function(x, ...) sub("^<kernel> ", "", sub("^<(.*)>$", "\\1", utils::capture.output(print(x))[1]))

@@ -52,8 +52,8 @@ transfer_refit <- function() refit_every(1, minimum = 2, mean = "fit", average =
 # cases. With c(log(1e-5), 2.5) as the first part, a noise sd of 1% to 5% is in a gap between the parts: models with
 # almost no noise then treat the luckiest measurement as the truth (`bench/promise_causes.R`). It is kept with several
 # outcomes, where it found better points under limits (`bench/outcomes.R`), and with many inputs, where only it was
-# measured. A third part without noise was measured too: it finds no better points, and predictions are worse where there
-# is noise (`bench/results/experiments.md`).
+# measured. A third part without noise was measured too: it finds no better points, and predictions are worse where
+# there is noise (`bench/results/experiments.md`).
 default_noise_prior <- function(domain, outcomes) {
   little <- if (has_many_inputs(domain) || length(outcomes) > 1) c(log(1e-5), 2.5) else c(log(2e-3), 3)
   rbind(little, c(log(0.3), 1.2), deparse.level = 0)

@@ -46,8 +46,8 @@
 #'
 #' * `folds`: number of folds evaluated.
 #' * `fold_var`: variance due to the folds that were not evaluated.
-#' * `status`: `"observed"`, `"stopped"`, `"unfinished"` (at the end of the search), `"waiting"` (during it), or `"failed"`,
-#'   with the `reason`.
+#' * `status`: `"observed"`, `"stopped"`, `"unfinished"` (at the end of the search), `"waiting"` (during it), or
+#'   `"failed"`, with the `reason`.
 #' @section Guarantee: The exact rule stops a setting whose mean over the \eqn{K} folds is at least the incumbent's
 #'   with probability at most \eqn{\alpha}{alpha}. Assumptions: independent normal differences with one variance, and
 #'   an incumbent that was not raced itself. Original result, not peer-reviewed: the statistic has Student's

@@ -19,9 +19,10 @@
 #'   seconds. A reward is neither lost nor counted twice.
 #'
 #' @section Time limits: With a finite `timeout`, `objective` runs in a second R process, which gets a copy of it and of
-#' the objects of the workspace that it needs. If the evaluation takes longer, that process is ended, with the programs that
-#' it has started: also in `Sys.sleep()`, `system()` and compiled code. The query is recorded as failed with the status
-#' "timed out"; nothing that comes later counts. The next evaluation starts another process. This needs package future.
+#' the objects of the workspace that it needs. If the evaluation takes longer, that process is ended, with the programs
+#' that it has started: also in `Sys.sleep()`, `system()` and compiled code. The query is recorded as failed, with the
+#' reason "timed out"; nothing that comes later counts. The next evaluation starts another process. This needs package
+#' future.
 #'
 #' A limit that you have set by [setTimeLimit()] is another one. When it is reached, `work_on()` gives the query back
 #' and stops with R's error.
