@@ -51,8 +51,11 @@ condition_home <- function() {
 
 # What the function adds to the prior mean of the model, in its units.
 mean_in_model <- function(config, inputs) {
-  values <- prior_function_at(config, inputs)
-  map <- if (!is.null(config$outputs)) output_map(config)
+  added_under(if (!is.null(config$outputs)) output_map(config), prior_function_at(config, inputs))
+}
+
+# The same for values of the function, under an output transform.
+added_under <- function(map, values) {
   if (is.null(map)) values else transform_outputs(map, values) - transform_outputs(map, 0)
 }
 

@@ -475,9 +475,7 @@ fit_under <- function(bandit, plan, current, map, since_refit, compares = FALSE)
 
 # What the prior mean's function adds at each query, under an output transform; nothing if there is none.
 shape_under <- function(bandit, map) {
-  if (is.null(bandit$config$mean_function)) return(numeric())
-  values <- mean_of_queries(bandit)
-  if (is.null(map)) values else transform_outputs(map, values) - transform_outputs(map, 0)
+  if (is.null(bandit$config$mean_function)) numeric() else added_under(map, mean_of_queries(bandit))
 }
 
 bandit_fit <- function(bandit, plan, asked) {

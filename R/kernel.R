@@ -689,8 +689,7 @@ resolve_dims <- function(dims, input_names) {
 expand_per_input <- function(values, count, field, kernel) {
   if (!length(values) %in% c(1, count)) {
     stop_argument(field, sprintf("%s for %s in kernel_%s()", amount_of(length(values), "number"),
-                                 amount_of(count, "input"),
-                                 kernel$type),
+                                 amount_of(count, "input"), kernel$type),
                   "one number or one for each input")
   }
   rep_len(values, count)

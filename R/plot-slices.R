@@ -132,9 +132,10 @@ draw_slices <- function(plot_data, through, domain, label, ylim = NULL, seen = N
   ylim <- or_else(ylim, shown_range(c(plot_data$lower, plot_data$mean, plot_data$upper), FALSE))
   log <- stats::setNames(log_inputs(domain), domain$names)
   levels <- levels_of_inputs(domain)
+  axes <- input_labels(domain)
   for (name in unique(plot_data$input)) {
     draw_slice(plot_data[plot_data$input == name, ], through[[name]], log[[name]], levels[[name]], label, ylim,
-               input_labels(domain)[[name]], seen[seen$input == name, ])
+               axes[[name]], seen[seen$input == name, ])
   }
 }
 
