@@ -171,7 +171,7 @@ model_setting_words <- function(value, name) {
          transform = switch(value, none = "none: rewards are centred and scaled",
                             power = "power: rewards are transformed",
                             "log: a power transform or a logarithm of rewards if it improves the likelihood"),
-         noise_prior = , lengthscale_prior = lognormal_words(value), printed_words(value))
+         noise_prior = , lengthscale_prior = lognormal_words(value), first_line(value))
 }
 
 lognormal_words <- function(prior) {
@@ -180,8 +180,5 @@ lognormal_words <- function(prior) {
   if (is.matrix(prior) && ncol(prior) == 3) words <- sprintf("%s (%.3g%%)", words, 100 * parts[, 1])
   paste(words, collapse = " or ")
 }
-
-# The first line of the printed text, without its brackets.
-printed_words <- function(x) gsub("^<|>$", "", utils::capture.output(print(x))[1])
 
 register_family("gp_model", gp_model_entry)

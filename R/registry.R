@@ -248,6 +248,7 @@ printed_classes <- c(
   "search_control"
 )
 
+# The first line of the printed text, without its brackets.
 first_line <- function(x, ...) sub("^<kernel> ", "", sub("^<(.*)>$", "\\1", utils::capture.output(print(x))[1]))
 
 register_formats <- function() {

@@ -80,7 +80,7 @@ check_control <- function(control, used = names(control), where = NULL) {
 #' @export
 print.search_control <- function(x, ...) {
   check_class(x, "search_control")
-  words <- c(pending = printed_words(x$pending),
+  words <- c(pending = first_line(x$pending),
              timeout = if (is.finite(x$timeout)) sprintf("%g s for one evaluation", x$timeout) else "none",
              attempts = sprintf("%g for each point", x$attempts),
              verbose = if (x$verbose) "a message for each evaluation" else "no messages",

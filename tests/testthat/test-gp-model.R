@@ -99,6 +99,7 @@ test_that("a model prints in words, defaults included", {
                                        transform = "none", refit = NULL)))
   expect_match(own, "log-normal, median 0.1, sdlog 1", all = FALSE)
   expect_match(own, "refit +none", all = FALSE)
+  expect_match(own, "kernel +squared exponential", all = FALSE)
   expect_false(any(grepl("\\$|attr\\(", c(shown, own))))
 })
 
