@@ -70,6 +70,17 @@ Eigen::MatrixXd additional_starts(const FitProblem& problem, const Eigen::Matrix
   return out;
 }
 
+// What a problem and a plan have in common.
+template <typename Asked>
+void read_common(const Rcpp::List& list, Asked& asked) {
+  asked.lower = numbers(list, "lower");
+  asked.upper = numbers(list, "upper");
+  asked.priors = priors_from(list);
+  asked.scale = indices_from(required(list, "scale"));
+  asked.single_variance = Rcpp::as<bool>(required(list, "single_variance"));
+  asked.starts = Rcpp::as<int>(required(list, "starts"));
+}
+
 }  // namespace
 
 VectorXd numbers(const Rcpp::List& list, const char* name) {
@@ -78,21 +89,17 @@ VectorXd numbers(const Rcpp::List& list, const char* name) {
 
 FitProblem problem_from_list(const Rcpp::List& list) {
   FitProblem problem;
+  read_common(list, problem);
   problem.start = numbers(list, "start");
-  problem.lower = numbers(list, "lower");
-  problem.upper = numbers(list, "upper");
   problem.likely_lower = numbers(list, "likely_lower");
   problem.likely_upper = numbers(list, "likely_upper");
-  problem.priors = priors_from(list);
-  problem.scale = indices_from(required(list, "scale"));
-  problem.single_variance = Rcpp::as<bool>(required(list, "single_variance"));
-  problem.starts = Rcpp::as<int>(required(list, "starts"));
   problem.resumes = Rcpp::as<bool>(required(list, "resumes"));
   return problem;
 }
 
 FitPlan plan_from_list(const Rcpp::List& list) {
   FitPlan plan;
+  read_common(list, plan);
   const auto units = Rcpp::as<std::vector<int>>(required(list, "unit"));
   const Rcpp::List inputs = required(list, "inputs");
   const Eigen::MatrixXd factors = Rcpp::as<Eigen::MatrixXd>(required(list, "factors"));
@@ -102,15 +109,9 @@ FitPlan plan_from_list(const Rcpp::List& list) {
                            indices_from(inputs[static_cast<R_xlen_t>(p)]),
                            {factors(0, at), factors(1, at), factors(2, at), factors(3, at)}});
   }
-  plan.lower = numbers(list, "lower");
-  plan.upper = numbers(list, "upper");
   const auto at_most_one = Rcpp::as<std::vector<int>>(required(list, "at_most_one"));
   for (const int flag : at_most_one) plan.at_most_one.push_back(flag != 0);
-  plan.priors = priors_from(list);
-  plan.scale = indices_from(required(list, "scale"));
-  plan.single_variance = Rcpp::as<bool>(required(list, "single_variance"));
   plan.fix_noise = Rcpp::as<bool>(required(list, "fix_noise"));
-  plan.starts = Rcpp::as<int>(required(list, "starts"));
   return plan;
 }
 
