@@ -98,6 +98,24 @@ test_that("points that kill their worker every time are recorded as failed, and 
   })
 })
 
+test_that("an evaluation that did not check its time limit leaves none behind", {
+  # R checks a limit now and then. Here it has time for that after the evaluation, where nothing catches the error.
+  later <- 0
+  slow_clock <- function() {
+    later <<- later + 1
+    if (later > 1) for (i in 1:2e5) eval(quote(TRUE))
+    base::proc.time()
+  }
+  evaluate <- evaluate_objective
+  environment(evaluate) <- list2env(list(proc.time = slow_clock), parent = baseenv())
+  unchecked <- function(p) {
+    setTimeLimit(elapsed = 1e-9, transient = TRUE)
+    p
+  }
+  expect_identical(evaluate(unchecked, 1, timeout = 60)$value, 1)
+  expect_identical(later, 2)
+})
+
 test_that("time limits end R code, and workers that ignore them are abandoned", {
   skip_on_cran()
   busy <- plain(function(p) {
