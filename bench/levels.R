@@ -7,14 +7,13 @@
 # (largest posterior density of its parameters, with a constant mean and noise), and predicts the others. Numbers are
 # scaled by their range. Results: the mean log density of standardised results, the rank correlation, and the rank of
 # the setting with the largest expected improvement (share of the settings that are better).
-library(stats)
 source("bench/shared/script.R")
 source("bench/shared/experiments.R")
 with_levels <- c(index$file[index$categorical > 0], arylation)
 args <- arguments(tables = paste(with_levels, collapse = ","), models = "", sizes = "12,24,48", seeds = "1:6", out = "",
                   report = "FALSE")
 
-# ---- kernels: function(parameters, pairs) of two sets of settings ------------------------------------------------------
+# ---- kernels: function(parameters, pairs) of two sets of settings ----------------------------------------------------
 
 matern <- function(squares) {
   r <- sqrt(5 * squares)
@@ -28,9 +27,12 @@ pairs_of <- function(a, b, is_level) {
 }
 differs <- function(code) outer(code[[1]], code[[2]], `!=`)
 
+scaled_squares <- function(lengths, pairs) {
+  Map(function(square, log_length) square / exp(2 * log_length), pairs$squares, lengths)
+}
+
 numbers_part <- function(lengths, pairs) {
-  if (length(pairs$squares) == 0) return(1)
-  matern(Reduce(`+`, Map(function(square, log_length) square / exp(2 * log_length), pairs$squares, lengths)))
+  if (length(pairs$squares) == 0) 1 else matern(Reduce(`+`, scaled_squares(lengths, pairs)))
 }
 
 lengths_prior <- function(log_lengths, inputs) sum(dnorm(log_lengths, log(0.4 * sqrt(inputs)), 1, log = TRUE))
@@ -55,13 +57,15 @@ product_model <- list(
 
 # One Matern kernel over numbers and 0/1 columns, with a lengthscale for each factor.
 one_hot_factor <- list(
-  start = function(shape) rep(log(0.4 * sqrt(shape$numbers + length(shape$levels))), shape$numbers + length(shape$levels)),
+  start = function(shape) {
+    inputs <- shape$numbers + length(shape$levels)
+    rep(log(0.4 * sqrt(inputs)), inputs)
+  },
   prior = function(p, shape) lengths_prior(p, shape$numbers + length(shape$levels)),
   kernel = function(p, pairs, shape) {
     lengths <- after(p, shape$numbers)
     squares <- Map(function(code, log_length) 2 * differs(code) / exp(2 * log_length), pairs$codes, lengths)
-    numeric <- Map(function(square, log_length) square / exp(2 * log_length), pairs$squares, first(p, shape))
-    matern(Reduce(`+`, c(squares, numeric)))
+    matern(Reduce(`+`, c(squares, scaled_squares(first(p, shape), pairs))))
   }
 )
 
@@ -74,8 +78,7 @@ one_hot_level <- list(
     squares <- Map(function(code, weight) {
       differs(code) * outer(weight[code[[1]]], weight[code[[2]]], `+`)
     }, pairs$codes, weights)
-    numeric <- Map(function(square, log_length) square / exp(2 * log_length), pairs$squares, first(p, shape))
-    matern(Reduce(`+`, c(squares, numeric)))
+    matern(Reduce(`+`, c(squares, scaled_squares(first(p, shape), pairs))))
   }
 )
 
@@ -110,7 +113,8 @@ additive <- list(
     count <- shape$numbers + length(shape$levels)
     variances <- exp(after(p, count))
     mains <- Reduce(`+`, Map(function(code, variance) variance * !differs(code), pairs$codes, variances[-1]))
-    (mains + variances[1] * numbers_part(first(p, shape), pairs) + product_model$kernel(p, pairs, shape)) /
+    product <- product_model$kernel(head(p, count), pairs, shape)
+    (mains + variances[1] * numbers_part(first(p, shape), pairs) + product) /
       (1 + sum(variances))
   }
 )
@@ -118,7 +122,7 @@ additive <- list(
 models <- list(product = product_model, one_hot_factor = one_hot_factor, one_hot_level = one_hot_level,
                low_rank = low_rank, additive = additive)
 
-# ---- fits and predictions ---------------------------------------------------------------------------------------------
+# ---- fits and predictions -------------------------------------------------------------------------------------------
 
 # The noise's share of the variance has a log-normal prior with median .01, the variance one with median 2 (of
 # standardised results), the mean a normal one.
@@ -133,7 +137,8 @@ fit <- function(model, x, y, is_level, shape) {
     root <- tryCatch(chol(gram(p)), error = function(e) NULL)
     if (is.null(root)) return(1e6)
     residual <- backsolve(root, y - p[3], transpose = TRUE)
-    value <- sum(log(diag(root))) + sum(residual^2) / 2 + length(y) * log(2 * pi) / 2 - model$prior(after(p, 3), shape) -
+    value <- sum(log(diag(root))) + sum(residual^2) / 2 + length(y) * log(2 * pi) / 2 -
+      model$prior(after(p, 3), shape) -
       dnorm(p[1], log(0.01), 2.5, log = TRUE) - dnorm(p[2], log(2), 1, log = TRUE) - dnorm(p[3], 0, 1, log = TRUE)
     if (is.finite(value)) value else 1e6
   }
@@ -154,13 +159,12 @@ predict_with <- function(model, fitted, x, new, is_level, shape) {
   p <- fitted$p
   across <- exp(p[2]) * matrix(model$kernel(after(p, 3), pairs_of(new, x, is_level), shape), nrow(new))
   half <- backsolve(fitted$root, t(across), transpose = TRUE)
-  list(mean = p[3] + c(across %*% fitted$weights), var = pmax(exp(p[2]) - colSums(half^2), 1e-10), noise = exp(p[1] + p[2]))
+  list(mean = p[3] + c(across %*% fitted$weights), var = pmax(exp(p[2]) - colSums(half^2), 1e-10),
+       noise = exp(p[1] + p[2]))
 }
 
 scores <- function(mean, var, noise, truth, best) {
-  sd <- sqrt(var)
-  z <- (mean - best) / sd
-  gain <- sd * (z * pnorm(z) + dnorm(z))
+  gain <- expected_gain(mean, sqrt(var), best)
   list(log_density = mean(dnorm(truth, mean, sqrt(var + noise), log = TRUE)),
        rank = suppressWarnings(cor(mean, truth, method = "spearman")), better = mean(truth > truth[which.max(gain)]))
 }
@@ -204,10 +208,7 @@ averaged <- function(kept, truth, best) {
   weight <- weight / sum(weight)
   mean_of <- function(part) Reduce(`+`, Map(function(one, w) w * part(one), kept, weight))
   density <- mean_of(function(one) dnorm(truth, one$mean, sqrt(one$var + one$noise)))
-  gain <- mean_of(function(one) {
-    z <- (one$mean - best) / sqrt(one$var)
-    sqrt(one$var) * (z * pnorm(z) + dnorm(z))
-  })
+  gain <- mean_of(function(one) expected_gain(one$mean, sqrt(one$var), best))
   list(log_density = mean(log(density)), rank = cor(mean_of(function(one) one$mean), truth, method = "spearman"),
        better = mean(truth > truth[which.max(gain)]))
 }

@@ -10,11 +10,6 @@ numeric_columns <- function(inputs) {
   do.call(cbind, columns)
 }
 
-expected_gain <- function(mean, sd, best) {
-  z <- (mean - best) / pmax(sd, 1e-12)
-  sd * (z * stats::pnorm(z) + stats::dnorm(z))
-}
-
 # Kriging of DiceKriging with a fitted nugget, and expected improvement over the largest predicted mean, as
 # DiceOptim::noisy.optimizer() has it ("EI plugin").
 next_of_dice <- function(x, y, asked, rest) {

@@ -39,6 +39,13 @@ keep_rows <- function(rows, out) {
 # A line of a table in Markdown.
 line <- function(cells) cat("| ", paste(cells, collapse = " | "), " |\n", sep = "")
 
+# ---- expected improvement ----------------------------------------------------------------------------------------
+
+expected_gain <- function(mean, sd, best) {
+  z <- (mean - best) / pmax(sd, 1e-12)
+  sd * (z * stats::pnorm(z) + stats::dnorm(z))
+}
+
 # ---- time ----------------------------------------------------------------------------------------------------------
 
 # Seconds of the processor that a function without arguments takes: the least of some times.
