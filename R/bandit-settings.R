@@ -36,7 +36,10 @@ fixed_settings <- function(config) {
     constraints = if (!is.null(config$constraints)) unclass(config$constraints)
   )
   if (!is.null(first) && out$space$kind == "box") out$space$first <- unname(first$inputs)
-  if (!is.null(config$rewards)) out$clip <- config$rewards$b
+  if (!is.null(config$rewards)) {
+    out$clip <- config$rewards$b
+    out[c("plateau", "decay")] <- config$rewards[c("plateau", "decay")]
+  }
   if (isTRUE(config$fresh)) {
     out$fresh <- TRUE
     out$coded <- which(coded_columns(config$domain)) - 1

@@ -373,10 +373,21 @@ not_for_rewards <- function(config) {
   sprintf("it is not supported with rewards that are %s", trait(config$rewards, "title"))
 }
 
+# Weights that depend on the rewards are fixed by the prior mean and the noise variance.
+check_plateau <- function(config) {
+  if (is.null(config$rewards$plateau)) return(invisible())
+  for (arg in c("constraints", "failures", "refit")) {
+    if (!is.null(config[[arg]])) stop_unused(arg, not_for_rewards(config))
+  }
+}
+
 # Settings that are not supported for such rewards.
 check_likelihood <- function(config) {
   check_glm_width(config)
-  if (of_form(config, "gaussian")) return(check_duels(config))
+  if (of_form(config, "gaussian")) {
+    check_plateau(config)
+    return(check_duels(config))
+  }
   title <- trait(config$rewards, "title")
   refuse <- function(arg, given, allowed) stop_argument(arg, paste0(given, ", with rewards that are ", title), allowed)
   check_latent_refit(config, refuse)

@@ -60,6 +60,9 @@
 #'     \eqn{\epsilon T\sqrt{\gamma_T}}{epsilon T sqrt(gamma_T)} \tab [width_ec()] \tab Bogunovic 2021 \cr
 #'   corrupted rewards \tab as its base, total corruption \eqn{C} known \tab intervals wider by
 #'     \eqn{C/\sqrt\lambda}{C / sqrt(lambda)} \tab [width_corrupt()] \tab original; order of Bogunovic 2020 \cr
+#'   wrong rewards of any size \tab norm, at most \eqn{n} of them, rewards within a plateau \tab intervals wider by
+#'     \eqn{M\sqrt n}{M sqrt(n)}, regret \tab [rewards-plateau] \tab original; weights of Altamirano 2024, Ezzerg 2025
+#'     \cr
 #'   clipped rewards \tab norm, heavy tails \tab \eqn{T^{(2+\alpha)/(2(1+\alpha))}}{T^((2 + alpha) / (2 (1 + alpha)))}
 #'     \tab [rewards-clipped] \tab after Ray Chowdhury 2019 \cr
 #'   StableOpt \tab inputs perturbed \tab near the best worst case \tab [stable_opt()] \tab Bogunovic 2018 \cr

@@ -16,7 +16,9 @@
 #' * `rewards_robust(df)`: measurements of \eqn{f} with outliers. The noise is Student's t with `df` degrees of freedom
 #'   and scale \eqn{\sqrt\lambda}{sqrt(lambda)}, where \eqn{\lambda}{lambda} is the bandit's `noise_var`.
 #' * `rewards_robust(clip = )`, or `moment` and `rounds`: no likelihood, but rewards that are clipped, with Gaussian
-#'   noise. See [rewards-clipped]; the rest of this page is about the other rules.
+#'   noise. See [rewards-clipped].
+#' * `rewards_robust(plateau = )`: Gaussian noise, and rewards far from the prior mean have less weight. See
+#'   [rewards-plateau]. The rest of this page is about the other rules.
 #'
 #' A string is the constructor with its defaults: `rewards = "binary"` is `rewards_binary()`. For comparisons and
 #' rankings see [rewards_preferences()], for heavy tails [rewards-clipped]. The posterior is approximated by a Gaussian;
@@ -58,7 +60,7 @@
 #'   do not hold here. Nothing is proved for levels, ties, rankings and outliers.
 #'
 #'   Without these rules there are two more bounds: for rewards in an interval, such as proportions \eqn{k/n}, see
-#'   [width_amm()]; for outliers, see [rewards-clipped].
+#'   [width_amm()]; for outliers, see [rewards-plateau] and [rewards-clipped].
 #' @param link link function: `"logit"` (default) or `"probit"`.
 #' @param direction `"maximize"` (default) or `"minimize"` the expected reward.
 #' @param levels names of the levels, the worst first, or their number.
@@ -73,6 +75,10 @@
 #' @param alpha \eqn{\alpha}{alpha}, where \eqn{1 + \alpha}{1 + alpha} is the order of the moment, a number in (0, 1\],
 #'   by default 1.
 #' @param rounds the horizon \eqn{T}, an integer >= 1. `NULL` (default): `clip` is given, or nothing is clipped.
+#' @param plateau instead of `df`: the distance \eqn{L} from the prior mean beyond which rewards lose weight, a number >
+#'   0 in units of the reward, see [rewards-plateau]. `NULL` (default): no such rule.
+#' @param decay \eqn{c}, how far beyond the plateau the weight is halved, a number > 0 in units of the reward. The
+#'   default is half of `plateau`.
 #' @return An object of class `bandit_rewards`.
 #' @section Many rewards at once: `$add()` of points with their rewards records in the history the prediction before
 #'   each reward, which takes a fit per row. `$add()` without rewards and one `$observe()` take one fit in total.
@@ -81,7 +87,7 @@
 #' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4
 #'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
 #'   Neural Computation 21.
-#' @seealso [rewards_preferences()], [rewards-clipped], [width_glm()].
+#' @seealso [rewards_preferences()], [rewards-clipped], [rewards-plateau], [width_glm()].
 #' @concept binary response
 #' @concept count data
 #' @concept outliers
@@ -195,18 +201,27 @@ rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "mini
 #   `concave`     is the log likelihood concave? If so, a low rank has a certificate.
 #   `parameters`  parameters that refits also fit: NULL, or a list of `names` of settings, `ranges(rewards, first)`
 #               (rows of extra_range()), and `set(rewards, values)`.
+#   `largest_error`  NULL, or a function of noise_var: how much one wrong reward of any size can move the mean, in
+#               posterior standard deviations times sqrt(noise_var).
 #   `adds`        is the sum of two rewards of a point a reward, of the sum of their sizes?
 #   `refits`      can hyperparameters be refitted? `refits_mean`: can the prior mean be refitted with them?
 rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, latent = NULL,
                        expected = "a number", sampling = NULL, support = NULL, outcome = NULL,
                        form = function(rewards) if (is.null(trait(rewards, "likelihood"))) "reward" else "response",
                        has_norm_bound = FALSE, concave = TRUE, parameters = NULL,
-                       refits = TRUE, refits_mean = FALSE, adds = FALSE)
+                       refits = TRUE, refits_mean = FALSE, adds = FALSE,
+                       largest_error = NULL)
 
 rewards_entries <- list(
   clip = list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
                                alpha = check_tail(alpha)),
-              traits = list(title = function(rewards) sprintf("clipped to +- %g", rewards$b), noise = TRUE)),
+              traits = list(title = function(rewards) sprintf("clipped to +- %g", rewards$b), noise = TRUE,
+                            largest_error = function(rewards) function(noise_var) 2 * rewards$b)),
+  plateau = list(settings = alist(plateau = check_number(plateau, lower = 0, open_lower = TRUE),
+                                  decay = check_number(decay, lower = 0, open_lower = TRUE)),
+                 traits = list(title = function(rewards) {
+                   sprintf("of less weight beyond +- %g of the prior mean", rewards$plateau)
+                 }, noise = TRUE, refits = FALSE, largest_error = function(rewards) error_on_plateau(rewards))),
   binary = list(
     settings = alist(link = check_choice(link, c("logit", "probit")), direction = check_direction(direction),
                      approximation = check_approximation(approximation)),

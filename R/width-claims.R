@@ -96,6 +96,7 @@ claim_blind <- function(width, bandit) {
 
 # If some rewards are wrong: the claim of the base for the correct rewards.
 claim_corrupt <- function(width, bandit) {
+  if (!is.null(width$count)) return(claim_count(width, bandit))
   base <- width_claim(width$base, bandit)
   if (is.na(base$probability)) return(base)
   of_design <- !is.null(trait(width$base, "looks"))
@@ -104,6 +105,23 @@ claim_corrupt <- function(width, bandit) {
     sprintf("rewards are wrong by %g in all, independently of later noise", width$total),
     if (of_design) " and does not steer the design", if (of_draws) " and depends on f through the rewards only"
   ))
+  base
+}
+
+claim_count <- function(width, bandit) {
+  rewards <- bandit$config$rewards
+  if (is.null(rewards) || is.null(trait(rewards, "largest_error"))) {
+    return(unproved("rewards are neither clipped nor do they lose weight beyond a plateau"))
+  }
+  base <- trait(width$base, "claim")(width$base, bandit)
+  if (is.na(base$probability)) return(base)
+  centred <- identical(bandit$config$mean, 0) && is.null(bandit$config$mean_function)
+  if (is.null(rewards$plateau) && !centred) {
+    return(unproved("the width of clipped rewards is for a prior mean of 0"))
+  }
+  base$assumptions <- c(base$assumptions, sprintf(
+    paste("at most %g rewards are wrong, and which ones does not depend on their noise; f and all correct rewards are",
+          "within +- %g of the prior mean"), width$count, or_else(rewards$plateau, rewards$b)))
   base
 }
 
@@ -139,7 +157,10 @@ voided_by <- function(bandit, but = NULL) {
     if (is_there("rewards") && !(!is.null(config$policy$width) && trait(config$policy$width, "curved"))) {
       if (trait(config$rewards, "form") != "reward") paste("no theorem covers this width where rewards are",
                                         trait(config$rewards, "title"))
-      else "rewards are clipped: no theorem but that of width_realized(R = ) with their rule"
+      else if (is.null(config$rewards$plateau)) {
+        "rewards are clipped: no theorem but that of width_realized(R = ) with their rule, or width_corrupt(count = )"
+      }
+      else "rewards lose weight beyond a plateau: no theorem but that of width_corrupt(count = )"
     },
     if (is_there("changes")) "f changes over time: no theorem",
     if (is_there("constraints")) "rewards are reduced by constraints: no theorem")

@@ -301,6 +301,11 @@ NULL
 #'   \deqn{\sum_sc_sz_s(x) \le C\max_s|z_s(x)| \le C\sigma(x)/\sqrt\lambda.}{sum c_s z_s(x) <= C max |z_s(x)| <= C sd(x)
 #'   / sqrt(lambda).}
 #'
+#'   `width_corrupt(base, count)` is for at most \eqn{n} = `count` wrong rewards of any size, and needs
+#'   `rewards_robust(plateau = )` or `rewards_robust(clip = )`. It is
+#'   \deqn{w_t + M\sqrt n,}{w_t + M sqrt(n),}
+#'   with \eqn{M} of [rewards-plateau], because one wrong reward moves the mean by at most \eqn{M} standard deviations.
+#'
 #' @section Functions that change: `width_cpd(D, nu, d, horizon)` is that of GP-UCB-CPD (Avanesov, equation 3.7):
 #'   \deqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}.}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon)).}
 #'   Avanesov's \eqn{t} is \eqn{|H|}, the number of rounds since the restart. Here it is one more, as in every width.
@@ -314,7 +319,8 @@ NULL
 #'   The regret of UCB is then at most
 #'   \deqn{R_T \le 2(w_T + C/\sqrt\lambda)\sqrt{cT\gamma_T},}{R_T <= 2 (w_T + C / sqrt(lambda)) sqrt(c T gamma_T),}
 #'   which is `"ucb"` of [regret_bound()] with `total`. `width_dmm()` cannot be the base: wrong rewards move its
-#'   likelihood itself. For the same reason `width_realized()` of clipped rewards cannot: they move its range.
+#'   likelihood itself. For the same reason `width_realized()` of clipped rewards cannot: they move its range. With
+#'   `count`, whose conditions are in [rewards-plateau], the base is `width_amm()`, `width_realized()` or `width_igp()`.
 #'
 #' @param base a width, or a number for a constant width.
 #' @param B_y bound on the range of the rewards, a number >= 0 in units of the reward, by default 1.
@@ -322,7 +328,8 @@ NULL
 #'   queries only.
 #' @param epsilon largest error of the model, a number >= 0 in units of the reward (see Units in [widths]).
 #' @param total \eqn{C}, the sum of the absolute corruptions of all rewards, a number >= 0 in units of the reward (see
-#'   Units in [widths]).
+#'   Units in [widths]). `NULL` (default): `count` is given.
+#' @param count the largest number of wrong rewards, an integer >= 0. `NULL` (default): `total` is given.
 #' @param D scale of Avanesov's width, a number >= 0. Its value is unknown, and chosen by trial.
 #' @param nu smoothness of the kernel, a number > 0.
 #' @param d number of inputs, an integer >= 1.
@@ -338,6 +345,7 @@ NULL
 #' @concept misspecified model
 #' @examples
 #' width_corrupt(width_amm(B = 1, R = 0.1), total = 2)
+#' width_corrupt(width_amm(B = 1, R = 0.1), count = 3)
 #' width_ec(width_amm(B = 1, R = 0.1), epsilon = 0.05)
 #' width_sdf(width_realized(B = 1, R = 1.1, delta = 0.05), B_y = 1)
 #' @name widths_adjusted
@@ -434,8 +442,12 @@ width_entries <- list(
                           counts_arms = function(width) trait(width$base, "counts_arms"),
                           looks_back = function(width) trait(width$base, "looks_back"),
                           model_error = function(width) width$epsilon)),
-  corrupt = list(settings = alist(base = check_corruptible(base), total = check_bound(total)),
-                 traits = list(counts_arms = function(width) trait(width$base, "counts_arms"),
+  corrupt = list(settings = alist(base = check_corruptible(base), total = if (!is.null(total)) check_bound(total),
+                                  count = if (!is.null(count)) check_count(count, lower = 0)),
+                 together = quote(check_corruption(base, total, count)),
+                 traits = list(allows = function(width) if (!is.null(width$count)) "rewards",
+                               resolved = function(width) resolve_corrupt,
+                               counts_arms = function(width) trait(width$base, "counts_arms"),
                                looks = function(width) trait(width$base, "looks"),
                                looks_back = function(width) trait(width$base, "looks_back"),
                                claim = function(width) claim_corrupt)),
@@ -743,7 +755,31 @@ check_base <- function(base, same) {
 
 #' @rdname widths_adjusted
 #' @export
-width_corrupt <- function(base, total) new_width("corrupt")
+width_corrupt <- function(base, total = NULL, count = NULL) new_width("corrupt")
+
+check_corruption <- function(base, total, count) {
+  if (is.null(total) && is.null(count)) stop_missing("total", "a number >= 0, or left out if `count` is given")
+  if (is.null(count)) return(invisible())
+  if (!is.null(total)) stop_argument("count", "given together with `total`", "one of the two")
+  # (The weights of wrong rewards depend on them, which these bases do not allow.)
+  if (trait(base, "counts_arms")) {
+    stop_argument("base", paste(trait(base, "title"), "with `count`"), "width_amm(), width_realized() or width_igp()")
+  }
+}
+
+# n wrong rewards of any size move the mean by at most M sqrt(n) standard deviations: like a total of that number. See
+# Result 21 in the article "Derivations".
+resolve_corrupt <- function(width, config) {
+  if (!is.null(width$count)) {
+    error <- if (!is.null(config$rewards)) trait(config$rewards, "largest_error")
+    if (is.null(error)) {
+      stop_argument("count", "given for rewards of any weight",
+                    "used with `rewards = rewards_robust(plateau = )` or `rewards_robust(clip = )`")
+    }
+    width$total <- error(config$noise_var) * sqrt(width$count)
+  }
+  width[names(width) != "count"]
+}
 
 # Bounds based on the likelihood of the rewards (width_dmm()) are shifted by wrong rewards, so it is not sufficient to
 # widen them.

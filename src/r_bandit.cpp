@@ -107,6 +107,7 @@ StateRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle) 
     out.constraints = make_constraints(*settings.part("constraints"));
   }
   if (settings.has("clip")) out.clip = settings.number("clip");
+  if (settings.has("plateau")) out.plateau = Plateau{settings.number("plateau"), settings.number("decay")};
   if (settings.has("likelihood")) {
     out.ranks = make_likelihood(*settings.part("likelihood"), settings.number("noise_var"))->ranks();
   }

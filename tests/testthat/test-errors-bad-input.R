@@ -64,12 +64,14 @@ exports <- list(
                    c(D = "nonnegative", nu = "positive", d = "count", horizon = "positive")),
   width_ec = list(list(base = width_constant(1), epsilon = 0.1), c(base = "width", epsilon = "nonnegative")),
   width_corrupt = list(list(base = width_constant(1), total = 0.1), c(base = "width", total = "nonnegative")),
+  "width_corrupt, count" = list(list(base = width_constant(1), count = 2), c(base = "width", count = "count0")),
   rewards_binary = list(list(), c(link = "word", direction = "word")),
   rewards_counts = list(list(), c(direction = "word")),
   rewards_ordinal = list(list(levels = 3), c(direction = "word")),
   rewards_robust = list(list(), c(df = "positive")),
   "rewards_robust, clip" = list(list(clip = 1, moment = 1), c(clip = "positive", moment = "positive", alpha = "positive")),
   "rewards_robust, moment" = list(list(moment = 1, rounds = 9), c(moment = "positive", alpha = "positive", rounds = "count")),
+  "rewards_robust, plateau" = list(list(plateau = 1, decay = 1), c(plateau = "positive", decay = "positive")),
   rewards_preferences = list(list(), c(ties = "flag", tau = "positive")),
   policy_duel = list(list(width = 1), c(width = "width", rule = "word")),
   width_glm = list(list(B = 1), c(B = "nonnegative", delta = "probability")),
@@ -173,7 +175,8 @@ allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
     (export == "bandit_problem" && argument %in% c("noise", "delay") && is.function(value)) ||
     (export == "bandit_problem" && argument == "delay" && is.null(value)) ||
-    (startsWith(export, "rewards_robust, ") && argument %in% c("clip", "moment") && is.null(value)) ||
+    (startsWith(export, "rewards_robust, ") && argument %in% c("clip", "moment", "plateau") && is.null(value)) ||
+    (export == "width_corrupt, count" && is.null(value)) ||
     (startsWith(export, "change_oracle, ") && argument %in% c("every", "window", "rate") && is.null(value)) ||
     (export == "change_detect, event" && argument == "delta" && is.null(value)) ||
     (export == "change_detect" && argument == "ridge" && is.null(value)) ||

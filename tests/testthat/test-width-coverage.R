@@ -88,6 +88,38 @@ test_that("the bound of corrupted rewards holds for any corruption, and AMM's al
   expect_gt(found[2], coverage_seeds / 2)
 })
 
+test_that("the bound of a number of wrong rewards holds whatever they are, and AMM's alone does not", {
+  x <- seq(0, 1, length.out = 30)
+  K <- ref_kernel_se(0.2)(x)
+  missed <- function(seed, rewards) {
+    set.seed(seed)
+    f <- as.numeric(sample_rkhs(kernel_se(0.2), x, 0.05))
+    f <- f / max(abs(f))
+    norm <- sqrt(sum(f * solve(K + diag(1e-8, 30), f)))
+    base <- width_amm(norm, 0.1, 0.1)
+    b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_corrupt(base, count = 3)), rewards = rewards)
+    out <- c(FALSE, FALSE)
+    for (t in 1:25) {
+      q <- b$suggest()
+      # The worst errors: towards a wrong maximum, of a size that depends on the noise and on the mean so far.
+      noise <- stats::runif(1, -0.1, 0.1)
+      wrong <- t %in% c(3, 8, 9)
+      size <- if (wrong) c(-2.4, -40, 2.4)[match(t, c(3, 8, 9))] * (1 + abs(noise)) else 0
+      suppressWarnings(b$observe(q$id, f[q$arm] + noise + size))
+      p <- b$posterior()
+      w <- b$history()$width[t]
+      only <- sqrt(norm^2 + (ref_logdet(K, b$history()$arm, 0.01) + 2 * log(10)))
+      out <- out | c(t > 1 && any(abs(p$mean - f) > w * p$sd), any(abs(p$mean - f) > only * p$sd))
+    }
+    out
+  }
+  for (rewards in list(rewards_robust(plateau = 1.1), rewards_robust(clip = 1.1))) {
+    found <- rowSums(vapply(seq_len(coverage_seeds), missed, c(TRUE, TRUE), rewards = rewards))
+    expect_covers(found[1], 0.1)
+    expect_gt(found[2], coverage_seeds / 4)
+  }
+})
+
 test_that("a bound that is too narrow would be detected", {
   too_narrow <- coverage_misses(function(B, R) width_constant(1.5), 0.09)
   expect_lt(stats::binom.test(too_narrow, coverage_seeds, 0.1, "greater")$p.value, tol$p_value)

@@ -168,6 +168,27 @@ test_that("the width of a wrong model equals its formula", {
   expect_error(width_ec(width_constant(1), -1), class = "gpbandits_error")
 })
 
+test_that("the width of a number of wrong rewards is base + M sqrt(count)", {
+  at <- function(width, rewards) {
+    b <- gp_bandit(1:4 / 4, kernel_se(0.3), 0.04, policy_ucb(width), rewards = rewards)
+    b$add(arm = 1:3, reward = c(0.5, 0.2, 0.9))
+    b$certificate()
+  }
+  base <- width_amm(1, 0.2, 0.1)
+  usual <- at(base, NULL)
+  plateau <- rewards_robust(plateau = 2, decay = 0.7)
+  found <- at(width_corrupt(base, count = 3), plateau)
+  expect_equal(found$width - usual$width, sqrt(3) * (sqrt(16 + 0.49) + 4 / sqrt(27) * 0.04 / 0.7) / 0.2)
+  expect_equal(found$probability, 0.9)
+  expect_match(found$assumptions[2], "at most 3 rewards are wrong")
+  expect_equal(at(width_corrupt(base, count = 3), rewards_robust(clip = 2))$width - usual$width, sqrt(3) * 4 / 0.2)
+  expect_equal(at(width_corrupt(base, count = 0), plateau)$width, usual$width)
+  expect_true(is.na(at(base, plateau)$probability))
+  expect_error(at(width_corrupt(base, count = 3), NULL), "`count`", class = "gpbandits_error")
+  expect_error(width_corrupt(width_fixed(1, 1), count = 3), "`base`", class = "gpbandits_error")
+  expect_error(width_corrupt(base, 1, 3), "`count`", class = "gpbandits_error")
+})
+
 test_that("the width of corrupted rewards is base + total / sqrt(lambda)", {
   set.seed(309)
   expect_width(width_corrupt(width_amm(1.5, 0.3, 0.1), 0.2), ref_width_corrupt(ref_width_amm(1.5, 0.3, 0.1), 0.2))

@@ -236,7 +236,7 @@ OwnNoise Bandit::own_noise(Index outcome) const {
   for (const Index id : state_.own_noise(outcome)) {
     const Query& q = state_.query(id);
     const double ratio = outcome_models_[static_cast<std::size_t>(outcome)].weight(
-        q.cell(outcome).reward, state_.known_reported(q, outcome), q.point);
+        q.cell(outcome).reward, q.cell(outcome).reported.get(), q.point);
     out.largest_ratio = std::max(out.largest_ratio, ratio);
     out.precision += (ratio - 1.0) / model_state(outcome).noise_var;
   }

@@ -99,11 +99,35 @@ bool BanditState::counts_later(const Query& q, Index outcome) const {
   return q.cell(outcome).avoided && std::isnan(column(outcome).worst);
 }
 
+Plateau::Counted Plateau::of(double residual, double noise_var) const {
+  const double u = std::min(std::abs(residual) - half, kFarthest * decay);
+  if (!(u > 0.0)) return {residual, 1.0};
+  const double counted = half + u + 2.0 * noise_var * u / (decay * decay + u * u);
+  return {std::copysign(counted, residual), 1.0 + u * u / (decay * decay)};
+}
+
+Plateau::Counted BanditState::on_plateau(const Query& q) const {
+  const Report reported = q.reported.get();
+  const double noise_var = std::isnan(reported.noise_var) ? points_.noise_var() : reported.noise_var;
+  return rules_.plateau.of(q.reward - points_.prior_mean(q.point), noise_var / reported.times());
+}
+
+Report BanditState::known_reported(const Query& q, Index outcome) const {
+  const Cell& cell = q.cell(outcome);
+  if (cell.status != Status::known) return cell.avoided ? failure_reported(outcome) : Report();
+  Report out = cell.reported.get();
+  if (outcome > 0 || rules_.plateau.half == kInf) return out;
+  const double factor = on_plateau(q).noise_factor;
+  if (factor > 1.0) out.noise_var = factor * (std::isnan(out.noise_var) ? points_.noise_var() : out.noise_var);
+  return out;
+}
+
 double BanditState::known_value(const Query& q, Index outcome) const {
   const Cell& cell = q.cell(outcome);
   if (cell.avoided && !std::isnan(column(outcome).worst)) return column(outcome).worst;
   if (cell.status != Status::known) return rules_.pending->stand_in();
   if (outcome > 0) return cell.reward;
+  if (rules_.plateau.half < kInf) return points_.prior_mean(q.point) + on_plateau(q).residual;
   const double reward = std::min(std::max(q.reward, -rules_.clip), rules_.clip);
   return rules_.constraints ? rules_.constraints->target(reward, q.g(), kappa_) : reward;
 }
@@ -219,7 +243,8 @@ void BanditState::begin_after(const Forgotten& forgotten) {
   const bool counts = forgotten.sums >= 0 && forgotten.rounds >= std::max<Index>(1, forgotten.sums);
   if (!counts || forgotten.rounds > 0x7fffffff) throw_invalid("a checkpoint without rounds");
   const bool sums_say_all = outcomes() == 1 && columns_[0].failures == 0 && !rules_.changes && !rules_.constraints &&
-                            !rules_.ranks && !rules_.pending->has_stand_in() && rules_.clip == kInf;
+                            !rules_.ranks && !rules_.pending->has_stand_in() && rules_.clip == kInf &&
+                            rules_.plateau.half == kInf;
   if (!sums_say_all) throw_invalid("a checkpoint where rewards cannot be summed up");
   forgotten_ = forgotten;
   withdrawn_ = forgotten.rounds;  // note_sum() subtracts those that the sums include

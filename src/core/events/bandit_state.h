@@ -146,11 +146,25 @@ class PointFacts {
   virtual const Likelihood* likelihood() const = 0;  // null: Gaussian noise
 };
 
+// Robust conjugate rewards (Altamirano et al. 2024, with the plateau of Ezzerg et al. 2025): a residual from the prior
+// mean that exceeds `half` by u > 0 has its noise variance s multiplied by 1 + u^2 / decay^2, and is moved outwards by
+// 2 s u / (decay^2 + u^2).
+struct Plateau {
+  double half = kInf, decay = 1.0;
+  // Beyond this number of decays a reward has no weight in double precision.
+  static constexpr double kFarthest = 1e8;
+  struct Counted {
+    double residual, noise_factor;
+  };
+  Counted of(double residual, double noise_var) const;
+};
+
 struct StateRules {
   std::unique_ptr<PendingRule> pending;
   std::unique_ptr<ChangeRule> changes;          // null without one
   std::unique_ptr<ConstraintRule> constraints;  // null without
   double clip = kInf;  // rewards are clipped to [-clip, clip]
+  Plateau plateau;
   // For each outcome, how failures count: not at all (0), as the least known value (1), or as the largest (-1).
   std::vector<int> failures = {0};
   bool doubted = false;  // a failure's value is uniform between the worst and the best known one
@@ -233,11 +247,7 @@ class BanditState {
   bool is_known(const Query& query, Index outcome = 0) const;
   double known_value(const Query& query, Index outcome = 0) const;
   // The optional information about that value.
-  Report known_reported(const Query& query, Index outcome = 0) const {
-    const Cell& cell = query.cell(outcome);
-    if (cell.status == Status::known) return cell.reported.get();
-    return cell.avoided ? failure_reported(outcome) : Report();
-  }
+  Report known_reported(const Query& query, Index outcome = 0) const;
   // Rounds, or units of the clock, since a query.
   double age(Index id) const;
   // The ranking that a query belongs to; without ids if the ranking is not complete.
@@ -255,6 +265,7 @@ class BanditState {
   };
 
   std::size_t checked(Index id) const;
+  Plateau::Counted on_plateau(const Query& q) const;
   const Column& column(Index outcome) const { return columns_[static_cast<std::size_t>(outcome)]; }
   Column& column(Index outcome) { return columns_[static_cast<std::size_t>(outcome)]; }
   Cell& reported_cell(Index id, Index outcome);
