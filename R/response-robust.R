@@ -50,8 +50,9 @@ NULL
 #' This is the posterior of Altamirano et al. (2024) with the weights of Ezzerg et al. (2025). If \eqn{u} is above
 #' \eqn{10^8c}{1e8 c}, it counts as that number.
 #'
-#' Choose \eqn{L} as a bound of \eqn{|f - m|} plus the largest noise. If it is smaller, correct rewards lose weight. A
-#' wrong reward within the plateau has its full weight: the rule does not detect outliers.
+#' At \eqn{u = c} the weight is halved. Choose \eqn{L} as a bound of \eqn{|f - m|} plus the largest noise. If it is
+#' smaller, correct rewards lose weight. A wrong reward within the plateau has its full weight: the rule does not detect
+#' outliers.
 #'
 #' @section Guarantee: If at most \eqn{n} rewards are wrong, by any amounts, use
 #'   `width_corrupt(width_amm(B, R, delta), count = n)`. With probability \eqn{1-\delta}{1 - delta} its intervals hold
@@ -121,12 +122,6 @@ rewards_robust <- function(df = 4, clip = NULL, moment = NULL, alpha = 1, rounds
   b <- if (is.null(clip)) moment^(1 / (1 + alpha)) * check_count(rounds)^(1 / (2 * (1 + alpha)))
        else check_number(clip, lower = 0, open_lower = TRUE)
   new_part("bandit_rewards", "clip")
-}
-
-# With u the overshoot and s = u / c, an error of at most 2 L + u + 2 lambda u / (c^2 + u^2) has noise variance
-# lambda (1 + s^2): the first two terms give at most sqrt(4 L^2 + c^2), the last one 4 / sqrt(27) lambda / c.
-error_on_plateau <- function(rewards) {
-  function(noise_var) sqrt(4 * rewards$plateau^2 + rewards$decay^2) + 4 / sqrt(27) * noise_var / rewards$decay
 }
 
 check_tail <- function(alpha) check_number(alpha, "alpha", lower = 0, upper = 1, open_lower = TRUE)

@@ -15,13 +15,11 @@
 #'   logistic function.
 #' * `rewards_robust(df)`: measurements of \eqn{f} with outliers. The noise is Student's t with `df` degrees of freedom
 #'   and scale \eqn{\sqrt\lambda}{sqrt(lambda)}, where \eqn{\lambda}{lambda} is the bandit's `noise_var`.
-#' * `rewards_robust(clip = )`, or `moment` and `rounds`: no likelihood, but rewards that are clipped, with Gaussian
-#'   noise. See [rewards-clipped].
-#' * `rewards_robust(plateau = )`: Gaussian noise, and rewards far from the prior mean have less weight. See
-#'   [rewards-plateau]. The rest of this page is about the other rules.
+#' * `rewards_robust(clip = )`, or `moment` and `rounds` ([rewards-clipped]), and `rewards_robust(plateau = )`
+#'   ([rewards-plateau]): Gaussian noise, but extreme rewards count less. The rest of this page is about the others.
 #'
 #' A string is the constructor with its defaults: `rewards = "binary"` is `rewards_binary()`. For comparisons and
-#' rankings see [rewards_preferences()], for heavy tails [rewards-clipped]. The posterior is approximated by a Gaussian;
+#' rankings see [rewards_preferences()]. The posterior is approximated by a Gaussian;
 #' [rewards_details] has the approximations, refits and engines.
 #'
 #' @section Predictions: `$posterior()`, `predict()`, `$best()` and `$history()` are about a reward of size 1.
@@ -59,8 +57,7 @@
 #'   and comparisons without ties, with its regret bounds ([regret_bound()]). The widths that hold with Gaussian noise
 #'   do not hold here. Nothing is proved for levels, ties, rankings and outliers.
 #'
-#'   Without these rules there are two more bounds: for rewards in an interval, such as proportions \eqn{k/n}, see
-#'   [width_amm()]; for outliers, see [rewards-plateau] and [rewards-clipped].
+#'   For rewards in an interval, such as proportions \eqn{k/n}, see [width_amm()].
 #' @param link link function: `"logit"` (default) or `"probit"`.
 #' @param direction `"maximize"` (default) or `"minimize"` the expected reward.
 #' @param levels names of the levels, the worst first, or their number.
@@ -75,10 +72,8 @@
 #' @param alpha \eqn{\alpha}{alpha}, where \eqn{1 + \alpha}{1 + alpha} is the order of the moment, a number in (0, 1\],
 #'   by default 1.
 #' @param rounds the horizon \eqn{T}, an integer >= 1. `NULL` (default): `clip` is given, or nothing is clipped.
-#' @param plateau instead of `df`: the distance \eqn{L} from the prior mean beyond which rewards lose weight, a number >
-#'   0 in units of the reward, see [rewards-plateau]. `NULL` (default): no such rule.
-#' @param decay \eqn{c}, how far beyond the plateau the weight is halved, a number > 0 in units of the reward. The
-#'   default is half of `plateau`.
+#' @param plateau,decay instead of `df`: see [rewards-plateau]. Numbers > 0 in units of the reward; `decay` is half of
+#'   `plateau` by default. `NULL` (default): not used.
 #' @return An object of class `bandit_rewards`.
 #' @section Many rewards at once: `$add()` of points with their rewards records in the history the prediction before
 #'   each reward, which takes a fit per row. `$add()` without rewards and one `$observe()` take one fit in total.
@@ -295,6 +290,12 @@ rewards_entries <- list(
                   outcome = function(rewards) check_measurement, concave = FALSE, refits = FALSE)
   )
 )
+
+# With u the overshoot and s = u / c, an error of at most 2 L + u + 2 lambda u / (c^2 + u^2) has noise variance
+# lambda (1 + s^2): the first two terms give at most sqrt(4 L^2 + c^2), the last one 4 / sqrt(27) lambda / c.
+error_on_plateau <- function(rewards) {
+  function(noise_var) sqrt(4 * rewards$plateau^2 + rewards$decay^2) + 4 / sqrt(27) * noise_var / rewards$decay
+}
 
 check_direction <- function(direction) check_choice(direction, c("maximize", "minimize"))
 
