@@ -42,7 +42,7 @@ resample_keys <- function(frame) {
 
 # The first metric on each resample, as a cost; no rows if all models failed.
 fold_costs <- function(results, first) {
-  metric <- from_tune("first_metric")(attr(first, "metrics"))
+  metric <- first_metric_of(first)
   folds <- attempt(as.data.frame(from_tune("collect_metrics")(results, summarize = FALSE)))
   if (is.null(folds)) return(data.frame(cost = numeric()))
   time <- attr(first, "eval_time_target")
@@ -91,12 +91,13 @@ race_setting <- function(search, point, evaluate) {
 # `var`: the variance due to missing resamples, NULL for none.
 record_cost <- function(search, id, cost, var) {
   inside <- as.environment(search$bandit)
+  value <- cost_as_metric(inside, cost)
   noise <- NA_real_
   if (!is.null(var) && isTRUE(var > 0)) {
-    noise <- var + utils::tail(noise_in_user_units(current_config(inside), c(known_rewards(inside), cost)), 1)
+    noise <- var + utils::tail(noise_in_user_units(current_config(inside), c(known_rewards(inside), value)), 1)
   }
   search$noise_var[id] <- noise
-  observe_evaluated(search$bandit, id, cost, noise)
+  observe_evaluated(search$bandit, id, value, noise)
 }
 
 tuning_race_report <- function(search) {

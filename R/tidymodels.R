@@ -7,7 +7,7 @@
 #' It has the arguments of `tune_bayes()` and returns the same kind of result. The first `initial` settings are those of
 #' `tune_bayes()`. Then a Gaussian-process bandit with the defaults of [maximize_bandit()] suggests `iter` more
 #' settings, over the [search_space()] of the dials parameters. `tune::tune_grid()` evaluates each on all resamples. The
-#' first metric is optimised.
+#' metric `reward` is optimised, by default the first one.
 #'
 #' @section Details of the search:
 #'
@@ -44,13 +44,14 @@
 #' @param model the Gaussian-process model, a [gp_model()]. Its defaults depend on the number of inputs.
 #' @param control `tune::control_bayes()`, or [search_control()], of which only `verbose` is used. `NULL` (default): the
 #'   defaults of `control_bayes()`.
+#' @param reward name of the metric that is optimised, such as `"rsq"`: one of `metrics`. It is then the first metric of
+#'   the result. `NULL` (default): the first of `metrics`.
 #' @param race [race_folds()] with the number of resamples as its number of folds. `NULL` (default): every setting is
 #'   evaluated on all resamples.
 #' @return An object of class `"iteration_results"`, as from `tune_bayes()`:
 #'
 #' * It works with `tune::collect_metrics()`, `tune::show_best()`, `tune::select_best()` and `autoplot()`.
-#' * Attribute `bandit` is the [GPBandit]. Its rewards are costs: the metric, or its negative if the metric is
-#'   maximised.
+#' * Attribute `bandit` is the [GPBandit]. Its outcome has the name and the values of the metric.
 #' * Attribute `race` describes the race, if there is one.
 #' @section Errors: A `gpbandits_error` that names the argument, before anything is evaluated; also errors of package
 #' tune.
@@ -82,12 +83,13 @@ tune_gp_bandit.default <- function(object, ...) {
 #' @export
 tune_gp_bandit.model_spec <- function(object, preprocessor, resamples, ..., iter = 10, param_info = NULL,
                                       metrics = NULL, eval_time = NULL, objective = NULL, initial = 5,
-                                      model = gp_model(), control = NULL, race = NULL) {
+                                      model = gp_model(), control = NULL, race = NULL, reward = NULL) {
   if (missing(preprocessor) || !inherits(preprocessor, c("formula", "recipe"))) {
     if (missing(preprocessor)) stop_missing("preprocessor", "a formula or a recipe")
     else stop_argument("preprocessor", describe(preprocessor), "a formula or a recipe")
   }
   check_tuning(iter, objective, initial, control, model, race, ...names())
+  metrics <- metrics_to_tune(metrics, reward)
   needs_package("tune", "object")
   flow <- getExportedValue("workflows", "workflow")(preprocessor, object)
   tune_gp_bandit(flow, resamples, ..., iter = iter, param_info = param_info, metrics = metrics, eval_time = eval_time,
@@ -98,8 +100,9 @@ tune_gp_bandit.model_spec <- function(object, preprocessor, resamples, ..., iter
 #' @export
 tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_info = NULL, metrics = NULL,
                                     eval_time = NULL, objective = NULL, initial = 5, model = gp_model(),
-                                    control = NULL, race = NULL) {
+                                    control = NULL, race = NULL, reward = NULL) {
   policy <- check_tuning(iter, objective, initial, control, model, race, ...names())
+  metrics <- metrics_to_tune(metrics, reward)
   needs_package("tune", "object")
   if (missing(resamples)) stop_missing("resamples", "resamples of package rsample", "`rsample::vfold_cv(data)`")
   check_race_of(resamples, race)
@@ -107,7 +110,8 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
     control <- from_tune("control_bayes")(verbose_iter = isTRUE(control$verbose))
   }
   if (is.null(param_info)) param_info <- from_tune("extract_parameter_set_dials")(object)
-  bandit <- tuning_bandit(search_space(param_info), policy, model, ...)
+  bandit_of <- function(metric) tuning_bandit(search_space(param_info), policy, model, metric, ...)
+  bandit_of(NULL) # (errors before anything is evaluated)
   begun <- Sys.time()
   # The time limit of this function ends the search; that of tune_bayes() would discard the results.
   untimed <- utils::modifyList(control, list(time_limit = NA))
@@ -117,6 +121,7 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
     from_tune("tune_grid")(object, on, grid = point, param_info = param_info,
                            metrics = attr(found, "metrics"), eval_time = eval_time, control = control)
   }
+  bandit <- bandit_of(first_metric_of(found))
   search <- list2env(list(bandit = bandit, found = list(found), cost = record_initial(bandit, found),
                           resamples = resamples, noise_var = numeric()), parent = emptyenv())
   if (!is.null(race)) begin_tuning_race(search, race)
@@ -172,17 +177,43 @@ tuning_policy <- function(objective) {
          prob_improve = policy_pi(value), conf_bound = policy_ucb(width_constant(value)))
 }
 
-# The bandit minimises a cost, so metrics of either direction are possible.
-tuning_bandit <- function(domain, policy, model, ...) {
-  scaled_bandit(domain, "minimize", model, policy, pending_hallucinate(), ...)
+# `metric`: a row of tune's table, or NULL.
+tuning_bandit <- function(domain, policy, model, metric, ...) {
+  direction <- if (identical(metric$direction, "maximize")) "maximize" else "minimize"
+  bandit <- scaled_bandit(domain, direction, model, policy, pending_hallucinate(), ...)
+  if (!is.null(metric) && is.null(name_taken_by(metric$metric, list(domain = domain)))) {
+    name_reward(as.environment(bandit), metric$metric)
+  }
+  bandit
 }
+
+# The metric set with `reward` as its first metric, which tune's functions treat as that of interest.
+metrics_to_tune <- function(metrics, reward) {
+  if (is.null(reward)) return(metrics)
+  if (is.null(metrics)) stop_missing("metrics", "a metric set with the metric of `reward`", "`yardstick::metric_set()`")
+  given <- attr(metrics, "metrics")
+  if (!is_text(reward) || length(reward) != 1 || !reward %in% names(given)) {
+    stop_argument("reward", describe(reward),
+                  paste("one of `metrics`:", paste(dQuote(names(given), FALSE), collapse = ", ")))
+  }
+  # (metric_set() takes the names from its call.)
+  named <- lapply(c(reward, setdiff(names(given), reward)), as.name)
+  eval(as.call(c(getExportedValue("yardstick", "metric_set"), named)), given, topenv())
+}
+
+first_metric_of <- function(results) from_tune("first_metric")(attr(results, "metrics"))
+
+# The search minimises costs: the metric, or its negative if it is maximised. The bandit has the metric itself.
+cost_as_metric <- function(bandit, cost) if (is_minimising(bandit$config)) cost else -cost
 
 # ---- the search --------------------------------------------------------------------------
 
 # Records the settings evaluated before, with their costs. Settings outside the search space are not recorded.
 record_initial <- function(bandit, found) {
   known <- settings_within(bandit$config$domain, mean_costs(found, found))
-  if (nrow(known)) add_evaluated(bandit, known[bandit$config$domain$names], known$.cost)
+  if (nrow(known)) {
+    add_evaluated(bandit, known[bandit$config$domain$names], cost_as_metric(as.environment(bandit), known$.cost))
+  }
   known$.cost
 }
 
@@ -239,14 +270,14 @@ next_setting <- function(bandit, noise_var = numeric()) {
     history <- bandit$history()
     same <- which(history$status %in% c("observed", "failed") & key_of(history) == key_of(asked))
     if (length(same) == 0 || asking == 10) return(asked)
-    observe_evaluated(bandit, asked$id, history$reward[same[1]], noise_var[same[1]])
+    observe_evaluated(bandit, asked$id, history[[outcome_names(bandit$config)]][same[1]], noise_var[same[1]])
   }
 }
 
 # One row per setting: its parameters, and the mean of the first metric as `.cost` (a parameter can be called `cost`).
 # `first`: the result that defines the metric. There are no rows if all models failed.
 mean_costs <- function(results, first) {
-  metric <- from_tune("first_metric")(attr(first, "metrics"))
+  metric <- first_metric_of(first)
   means <- attempt(as.data.frame(from_tune("collect_metrics")(results)))
   if (is.null(means)) return(data.frame(.cost = numeric()))
   wanted <- means$.metric == metric$metric

@@ -67,7 +67,7 @@ test_that("settings of a model reach the bandit of each search", {
   set.seed(1)
   found <- list(auto_bandit(line, model = model), maximize_bandit(hill, line, 3, model = model)$bandit,
                 minimize_bandit(hill, line, 3, model = model)$bandit,
-                gpbandits:::tuning_bandit(search_space(x = param_real(0, 1)), policy_ei(), model))
+                gpbandits:::tuning_bandit(search_space(x = param_real(0, 1)), policy_ei(), model, NULL))
   for (bandit in found) {
     expect_identical(bandit$config$kernel, kernel_se())
     expect_identical(bandit$config$noise_var, 0.2)

@@ -65,9 +65,9 @@ test_that("the result is of tune_bayes()'s kind: the first settings, then `iter`
   expect_identical(best$.config, rmse$.config[which.min(rmse$mean)])
   expect_identical(from("tune")$show_best(found, metric = "rmse", n = 7)$mean, sort(rmse$mean))
   expect_setequal(unique(from("tune")$collect_predictions(found)$.config), unique(metrics$.config))
-  # The bandit knows every setting with its mean.
+  # The bandit knows every setting with its mean, by the metric's name.
   history <- attr(found, "bandit")$history()
-  expect_equal(history$reward, rmse$mean[order(rmse$.iter)])
+  expect_equal(history$rmse, rmse$mean[order(rmse$.iter)])
   expect_identical(history$action, rep(c("given", "policy"), c(4, 3)))
   if (requireNamespace("ggplot2", quietly = TRUE)) {
     expect_s3_class(ggplot2::autoplot(found, metric = "rmse", type = "performance"), "ggplot")
@@ -85,7 +85,8 @@ test_that("metrics to be maximised are maximised, and earlier results are the st
   history <- attr(found, "bandit")$history()
   means <- from("tune")$collect_metrics(first)
   # 0.5 is not in the space: it stays in the result.
-  expect_equal(history$reward[1:2], -means$mean[match(history$min_n[1:2], means$min_n)])
+  expect_equal(history$rsq[1:2], means$mean[match(history$min_n[1:2], means$min_n)])
+  expect_identical(attr(found, "bandit")$best()$mean > mean(history$rsq), TRUE)
   expect_identical(nrow(history), 3L)
   expect_identical(nrow(from("tune")$collect_metrics(found)), 4L)
 })
@@ -100,7 +101,26 @@ test_that("a parameter can be called `cost`, as that of a support vector machine
   metrics <- metrics[metrics$.metric == "rmse", ]
   history <- attr(found, "bandit")$history()
   expect_equal(history$cost, metrics$cost[order(metrics$.iter)])
-  expect_equal(history$reward, metrics$mean[order(metrics$.iter)])
+  expect_equal(history$rmse, metrics$mean[order(metrics$.iter)])
+})
+
+test_that("`reward` names the metric that is optimised, which is the first of the result", {
+  rmse <- rsq <- function() NULL
+  pair <- structure(identity, metrics = list(rmse = rmse, rsq = rsq), class = c("numeric_metric_set", "metric_set"))
+  flow <- stand_in("workflow")
+  expect_error(tune_gp_bandit(flow, 1, metrics = pair, reward = "mae"), "`reward` must be one of `metrics`: \"rmse\", \"rsq\"",
+               class = "gpbandits_argument_error")
+  expect_error(tune_gp_bandit(flow, 1, reward = "rsq"), "needs `metrics`", class = "gpbandits_argument_error")
+  needs_tune()
+  rmse <- from("yardstick")$rmse
+  rsq <- from("yardstick")$rsq
+  found <- tuned(iter = 2, initial = 3, metrics = from("yardstick")$metric_set(rmse, rsq), reward = "rsq")
+  metrics <- as.data.frame(from("tune")$collect_metrics(found))
+  history <- attr(found, "bandit")$history()
+  expect_equal(history$rsq, metrics$mean[metrics$.metric == "rsq"][order(metrics$.iter[metrics$.metric == "rsq"])])
+  expect_identical(from("tune")$show_best(found, n = 1, metric = "rsq")$mean, max(history$rsq))
+  expect_setequal(metrics$.metric, c("rmse", "rsq"))
+  expect_identical(from("tune")$.get_tune_metric_names(found)[1], "rsq")
 })
 
 test_that("it stops without improvement and at its time limit, and starts nothing after it", {
@@ -114,7 +134,7 @@ test_that("it stops without improvement and at its time limit, and starts nothin
 
 test_that("a setting that is suggested again gets the same result, and another one is suggested", {
   set.seed(1)
-  bandit <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_mean(), gp_model(refit = NULL))
+  bandit <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_mean(), gp_model(refit = NULL), NULL)
   bandit$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
   # No setting is suggested again as long as there are others, until a repeat has shown noise.
   expect_identical(gpbandits:::next_setting(bandit$copy())$n, 2L)
@@ -126,7 +146,7 @@ test_that("a setting that is suggested again gets the same result, and another o
   expect_true(all(reported$n != 2L & reported$reward == ifelse(reported$n == 1L, 0, 5)))
   # The mean is best where it was observed: that point is suggested to the end.
   expect_identical(nrow(reported), 9L)
-  curious <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_variance(), gp_model(refit = NULL))
+  curious <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_variance(), gp_model(refit = NULL), NULL)
   curious$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
   expect_identical(gpbandits:::next_setting(curious)$n, 2L)
 })
@@ -144,7 +164,7 @@ test_that("settings for which all models failed count as the worst so far", {
   workflow <- from("workflows")$workflow(mpg ~ ., tree_of_test())
   set.seed(3)
   calls <- 0
-  bandit <- gpbandits:::tuning_bandit(search_space(ranges_of_test()), policy_ei(), gp_model())
+  bandit <- gpbandits:::tuning_bandit(search_space(ranges_of_test()), policy_ei(), gp_model(), NULL)
   bandit$add(data.frame(cost_complexity = c(1e-3, 1e-2), min_n = c(3L, 7L)), reward = c(2, 5))
   first <- suppressMessages(from("tune")$tune_bayes(workflow, folds_of_test(), iter = 0, initial = 3,
                                                     param_info = ranges_of_test()))
