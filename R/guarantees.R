@@ -113,8 +113,10 @@
 #'     2022 \cr
 #'   TV-GP-UCB \tab a prior that drifts, arms \tab regret \eqn{\sqrt{T\beta_TI_T}}{sqrt(T beta_T I_T)}, realised
 #'     information, linear with a small slope \tab [gp_ucb_drift()] \tab Bogunovic 2016; original \cr
-#'   event triggers \tab prior, no change \tab no restart, w.p. \eqn{1-\delta}{1 - delta}; nothing about changes \tab
-#'     [change_detect()] \tab rule Brunzema; original \cr
+#'   event triggers \tab prior \tab without a change no restart, w.p. \eqn{1-\delta}{1 - delta}; a large change at the
+#'     next point is found \tab [change_detect()] \tab rule Brunzema 2025; original \cr
+#'   a cover (DAL) \tab sub-Gaussian noise, any policy \tab restarts w.p. \eqn{\delta}{delta} without a change; delay of
+#'     detection at covered points \tab [change_detect()] with `cover` \tab after Gerogiannis 2025; original \cr
 #'   R-PERP's schedule \tab norm, arms, total variation known \tab dynamic regret
 #'     \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)} \tab [bpe()] with `variation` \tab Iwazaki
 #'     2024 (abstract); original \cr

@@ -20,6 +20,12 @@
 #'   With \eqn{t} the number of rounds since the restart,
 #'   \deqn{\rho_t = 2\log(2\pi_t/\delta),\quad w_t = \sqrt{2\lambda\log(2\pi_t/\delta)},\quad \pi_t = \pi^2t^2/6.}{rho_t
 #'   = 2 log(2 pi_t / delta), w_t = sqrt(2 lambda log(2 pi_t / delta)), pi_t = pi^2 t^2 / 6.}
+#' * `change_detect(delta = , cover = N)` is detection augmented learning (DAL, Gerogiannis et al.) for any policy. The
+#'   uniform queries are replaced by \eqn{N} points in turn, spread over the domain. It restarts when the mean reward of
+#'   one of them has changed, by a test of all splits of its rewards (those that the policy chose included). For
+#'   \eqn{s} older and \eqn{m} newer rewards, \eqn{n = s + m}, the means may differ by
+#'   \deqn{x(s, m) = \sqrt{2\lambda\left(\frac1s + \frac1m\right)\log\frac{2Nn(n-1)^2}\delta}.}{x(s, m) = sqrt(2
+#'   lambda (1 / s + 1 / m) log(2 N n (n - 1)^2 / delta)).}
 #' * `change_oracle(times)` restarts after these rounds (the true changes, for comparison), and
 #'   `change_oracle(every = )` at regular intervals.
 #' * `change_never()` explores uniformly and does not restart.
@@ -59,6 +65,13 @@
 #'   `changes = "never"` is `change_never()`. An unknown string is an error that lists the choices.
 #' @section Guarantee: See [gp_ucb_cpd()] for `change_detect(threshold, ridge)`, and [gp_ucb_drift()] for the event
 #'   trigger, restarts, windows, weights and drift. `change_function()` and automatic choices have none.
+#'
+#'   With `cover`, and noise of variance proxy \eqn{\lambda}{lambda}, without any assumption about \eqn{f}: between two
+#'   changes the probability of a restart is at most `delta`. With the same probability, a change by more than
+#'   \eqn{2x(s, m)} at a covered point with \eqn{s} rewards is detected by its \eqn{m}-th reward after the change.
+#'   Changes elsewhere may remain unnoticed. This is an original result, not peer-reviewed, see the article
+#'   "Derivations". Of DAL we had the abstract and reviews: its detector, its schedule of exploration and its regret
+#'   of order \eqn{\sqrt{KT}}{sqrt(K T)} for \eqn{K} changes are not those of this rule.
 #' @param threshold a function of the half-length \eqn{q} that returns one number > 0: the largest statistic (squared,
 #'   in units of the reward squared) that raises no alarm. For rewards with a likelihood it is in nats.
 #' @param ridge a function of \eqn{q} that returns one number > 0: the regulariser \eqn{q\rho_q}{q rho_q} of each half's
@@ -66,7 +79,7 @@
 #' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to continue. It must not draw random
 #'   numbers.
 #' @param explore \eqn{\xi}{xi}, a number >= 0. By default \eqn{\sqrt3}{sqrt(3)} for `change_detect(threshold, ridge)`,
-#'   `change_never()` and `change_oracle(times)`, and 0 for the others.
+#'   with `cover`, for `change_never()` and `change_oracle(times)`, and 0 for the others.
 #' @param kernel the kernel of the detector. `NULL`, the default, is the bandit's kernel.
 #' @param dyadic if `TRUE`, only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tested. This is cheaper by a
 #'   factor that grows with \eqn{|U|}, and slower to detect a change. `FALSE`, the default, tests all, as in the paper.
@@ -80,12 +93,15 @@
 #'   integers: see Details.
 #' @param delta the failure probability of the event trigger, a number in (0, 1). `NULL` (default): `threshold` and
 #'   `ridge` are given.
+#' @param cover the number \eqn{N} of points that are played in turn, an integer >= 2, with `delta`. `NULL` (default):
+#'   no such points. Not with contexts, or with other [rewards].
 #' @return An object of class `bandit_changes`.
 #' @section Errors: If `threshold`, `ridge` or `f` returns a wrong value, the round ends in an error and the bandit
 #'   remains as it was.
 #' @references Avanesov (2019), How to gamble with non-stationary X-armed bandits and have no regrets
 #'   <https://arxiv.org/abs/1908.07636>; Brunzema, von Rohr, Solowjow and Trimpe (2025)
-#'   <https://arxiv.org/abs/2208.10790> for the event trigger; Bogunovic, Scarlett and Cevher (2016)
+#'   <https://arxiv.org/abs/2208.10790> for the event trigger; Gerogiannis, Huang, Bose and Veeravalli (2025)
+#'   <https://arxiv.org/abs/2501.19401> for DAL; Bogunovic, Scarlett and Cevher (2016)
 #'   <https://arxiv.org/abs/1601.06650> for regular restarts and for the drifting prior; Zhou and Shroff (2021),
 #'   No-regret algorithms for time-varying Bayesian optimization, for windows; Deng et al. (2022)
 #'   <https://arxiv.org/abs/2107.02371> for weights.
@@ -222,6 +238,13 @@ change_entries <- list(
   event = list(settings = alist(delta = check_delta(delta), explore = check_explore(explore)),
                traits = list(title = "restart after unexpected rewards",
                              instead = function(changes) instead_of_predictions)),
+  cover = list(settings = alist(delta = check_delta(delta), cover = check_count(cover, lower = 2),
+                                explore = check_explore(explore)),
+               traits = list(title = "restart when the mean at a point of a cover changes", of_domain = TRUE,
+                             instead = function(changes) function(rewards) {
+                               if (has_sites(rewards)) "change_detect(delta = ) without `cover`"
+                             },
+                             resolved = function(changes) resolve_cover)),
   "function" = list(
     settings = alist(f = check_function(f), explore = check_explore(explore)),
     traits = list(title = "restart decided by a function", of_domain = TRUE,
@@ -302,8 +325,10 @@ check_explore <- function(explore) check_number(explore, "explore", lower = 0)
 
 #' @rdname changes
 #' @export
-change_detect <- function(threshold, ridge = NULL, explore = if (is.null(delta)) sqrt(3) else 0, kernel = NULL,
-                          dyadic = FALSE, delta = NULL) {
+change_detect <- function(threshold, ridge = NULL, explore = if (is.null(delta) || !is.null(cover)) sqrt(3) else 0,
+                          kernel = NULL,
+                          dyadic = FALSE, delta = NULL, cover = NULL) {
+  if (!is.null(cover) && is.null(delta)) stop_argument("delta", "NULL", "a number in (0, 1), if `cover` is given")
   if (!is.null(delta)) {
     others <- c(threshold = !missing(threshold), ridge = !is.null(ridge), kernel = !is.null(kernel),
                 dyadic = !isFALSE(dyadic))
@@ -311,6 +336,7 @@ change_detect <- function(threshold, ridge = NULL, explore = if (is.null(delta))
       stop_argument(names(which(others))[1], "given together with `delta`",
                     "left out: the event trigger has no detector")
     }
+    if (!is.null(cover)) return(new_changes("cover"))
     return(new_changes("event"))
   }
   threshold <- positive_function(threshold, "threshold")
@@ -398,6 +424,19 @@ check_forgetting <- function(forgetting, config) {
   if (is.null(forgetting)) return(invisible())
   one <- chooses_forgetting(config) && any(vapply(trait(config$changes, "choices"), identical, NA, forgetting))
   if (!one) damaged("a choice of how to forget is none of its choices")
+}
+
+# The points that forced exploration plays in turn. (A core's object is made again at times: they must not be random.)
+resolve_cover <- function(settings, config) {
+  tabled <- is_tabulated_space(config)
+  if (length(config$context_names) || !tabled && !is.null(arm_count(config$domain))) {
+    stop_argument("changes", "change_detect(cover = ) with contexts or on a product of arms and a box",
+                  "a rule without `cover`")
+  }
+  points <- spread_points(config$domain, settings$cover)
+  settings$arm <- if (tabled) as.double(points$arm) else rep(-1, point_total(points))
+  settings$inputs <- if (tabled) matrix(0, point_total(points), 0) else unname(points$inputs)
+  settings
 }
 
 # The set over which a bandit's detector averages the squared difference. It is the domain, with all contexts if these

@@ -113,6 +113,7 @@ exports <- list(
   change_oracle = list(list(times = 3), c(times = "positives", explore = "nonnegative")),
   "change_oracle, every" = list(list(every = 5), c(every = "count", explore = "nonnegative")),
   change_never = list(list(), c(explore = "nonnegative")),
+  "change_detect, cover" = list(list(delta = 0.1, cover = 3), c(delta = "probability", cover = "count", explore = "nonnegative")),
   "change_detect, event" = list(list(delta = 0.1), c(delta = "probability", explore = "nonnegative")),
   "change_oracle, rate" = list(list(rate = 0.5), c(rate = "nonnegative", by = "word", explore = "nonnegative")),
   "change_oracle, window" = list(list(window = 5), c(window = "count", explore = "nonnegative")),
@@ -179,6 +180,7 @@ allowed_here <- function(export, argument, value) {
     (export == "width_corrupt, count" && is.null(value)) ||
     (startsWith(export, "change_oracle, ") && argument %in% c("every", "window", "rate") && is.null(value)) ||
     (export == "change_detect, event" && argument == "delta" && is.null(value)) ||
+    (export == "change_detect, cover" && argument == "cover" && is.null(value)) ||
     (export == "change_detect" && argument == "ridge" && is.null(value)) ||
     (export == "change_oracle, window" && argument == "window" && identical(value, c(1, 2))) || # (it chooses between them)
     (argument == "progress" && is.null(value)) ||

@@ -28,7 +28,7 @@ one_of_each <- function() {
            safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2)$config$policy),
       lapply(one_of_each_rule(), function(bandit) bandit$config$policy)),
     bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalize(), pending_censor(3)),
-    bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_oracle(every = 5), change_detect(delta = 0.1),
+    bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_oracle(every = 5), change_detect(delta = 0.1), change_detect(delta = 0.1, cover = 2),
                           change_function(function(history) FALSE), change_oracle(window = 5), change_oracle(rate = 0.1, by = "weights"), change_oracle(rate = 0.1), change_oracle(window = c(5, 9))),
     bandit_constraints = list(constraints_noiseless(epoch = 3), constraints_noiseless(epoch = 3, penalty = "polynomial"), constraints_noisy(epoch = 3, step = 1)),
     bandit_stop = list(stop_gap(1, at = c(2, 5)), stop_prb(1), stop_emsr(1), gpbandits:::new_stop("levels"), stop_stalled(3)),

@@ -620,3 +620,75 @@ test_that("the choice is in the log: copies, files, journals and stores choose t
   expect_identical(change_oracle(window = c(20, 60)), gpbandits:::change_auto(windows = c(20, 60)))
   expect_identical(binary_bandit("auto")$config$changes, gpbandits:::change_auto(windows = c(50, 100, 200, 400, 800)))
 })
+
+# ---- a cover ------------------------------------------------------------------
+
+# The first reward at which some split of one covered point's rewards differs too much; NA without one.
+ref_cover_alarm <- function(arm, reward, cover, lambda, delta) {
+  seen <- stats::setNames(vector("list", length(cover)), cover)
+  for (t in seq_along(arm)) {
+    at <- match(arm[t], cover)
+    if (is.na(at)) next
+    y <- seen[[at]] <- c(seen[[at]], reward[t])
+    n <- length(y)
+    for (s in seq_len(n - 1)) {
+      most <- sqrt(2 * lambda * (1 / s + 1 / (n - s)) * log(2 * length(cover) * n * (n - 1)^2 / delta))
+      if (abs(mean(y[seq_len(s)]) - mean(y[-seq_len(s)])) > most) return(t)
+    }
+  }
+  NA
+}
+
+cover_bandit <- function(..., domain = seq(0, 1, length.out = 21), policy = policy_ucb(2)) {
+  gp_bandit(domain, kernel_se(0.2), 0.01, policy, changes = change_detect(delta = 0.1, cover = 5, ...))
+}
+
+test_that("a cover is played in turn, and restarts where its means differ, with any policy", {
+  x <- seq(0, 1, length.out = 21)
+  for (policy in list(policy_ucb(2), policy_ts(), policy_ei())) {
+    set.seed(3)
+    b <- cover_bandit(policy = policy)
+    for (t in 1:120) {
+      q <- b$suggest()
+      b$observe(q$id, sin(6 * x[q$arm] + 2 * (t > 70)) + stats::rnorm(1, 0, 0.1))
+    }
+    h <- b$history()
+    first <- h[h$segment == 1, ]
+    forced <- first$arm[first$action == "explore"]
+    expect_identical(forced, rep_len(c(1L, 6L, 11L, 16L, 21L), length(forced)))
+    expect_gt(max(h$segment), 1)
+    expect_identical(ref_cover_alarm(h$arm, h$reward, c(1, 6, 11, 16, 21), 0.01, 0.1), nrow(first))
+    expect_gt(nrow(first), 70)
+    expect_lt(nrow(first), 100)
+  }
+  back <- from_json(as_json(b))
+  expect_identical(back$posterior(), b$posterior())
+})
+
+test_that("without a change a cover restarts with at most the stated probability", {
+  x <- seq(0, 1, length.out = 21)
+  restarted <- vapply(seq_len(by_level(20, 200, quick = 6)), function(seed) {
+    set.seed(seed)
+    b <- cover_bandit(explore = 5)
+    for (t in 1:60) {
+      q <- b$suggest()
+      b$observe(q$id, sin(9 * x[q$arm]) + stats::rnorm(1, 0, 0.1))
+    }
+    max(b$history()$segment) > 1
+  }, NA)
+  expect_gt(stats::binom.test(sum(restarted), length(restarted), 0.1, "greater")$p.value, tol$p_value)
+})
+
+test_that("a cover is for boxes too, and not for contexts, products and other rewards", {
+  b <- cover_bandit(domain = box_domain(c(0, 0), c(1, 1)))
+  for (t in 1:12) b$observe(b$suggest()$id, 0)
+  explored <- b$history()[b$history()$action == "explore", c("x1", "x2")]
+  expect_identical(nrow(unique(explored)), min(5L, nrow(explored)))
+  refused <- function(code, argument) expect_identical(expect_error(code, class = "gpbandits_error")$argument, argument)
+  rule <- change_detect(delta = 0.1, cover = 3)
+  refused(gp_bandit(1:3, kernel_se(1), 0.1, policy_ucb(2), contexts = "z", changes = rule), "changes")
+  refused(gp_bandit(product_domain(1:2, list(u = c(0, 1))), kernel_se(1), 0.1, policy_ucb(2), changes = rule), "changes")
+  refused(gp_bandit(1:3, kernel_se(1), policy = policy_ucb(2), rewards = rewards_binary(), changes = rule), "changes")
+  refused(change_detect(cover = 3), "delta")
+  refused(change_detect(delta = 0.1, cover = 1), "cover")
+})

@@ -892,11 +892,17 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   else if (again == 0) score = penalised(model_state_.policy->prepare(now, rng), now);
   if (again > 0) q.point = state_.query(again).point;
   else if (last) q.point = *last;
-  else q.point = score ? chosen(*score, now, context) : space().uniform(context, rng);
+  else q.point = score ? chosen(*score, now, context) : explored_point(context, rng);
   if (score) q.phase = score->phase(q.point);
   look(q);
   q.width = model_state_.policy->width_at(now, q.point, q.mean, q.sd);
   return q;
+}
+
+Point Bandit::explored_point(const Context& context, Rng& rng) const {
+  const CoverPoint* forced = state_.explored_point();
+  if (!forced || (forced->arm >= 0 && !context.allows(forced->arm))) return space().uniform(context, rng);
+  return space().point(forced->arm, context.row, forced->inputs);
 }
 
 // ---- events -----------------------------------------------------------------

@@ -207,6 +207,7 @@ class Bandit final : private PointFacts {
   double largest(const Score& score, const Context& context) const;
   // Throws if a noise variance is too small for floating-point precision.
   void check_noise_of(Index outcome, double noise_var) const;
+  Point explored_point(const Context& context, Rng& rng) const;
   void check_own_noise(double reward, const Report& reported) const;
   void make_posteriors();
   void exchange(ModelState& model_state, EventKind kind);

@@ -323,6 +323,7 @@ bool BanditState::raises_alarm(const Query& q, Index id) {
   arrival.sd = q.sd;
   arrival.t = static_cast<double>(id - first_known_);
   arrival.noise_var = points_.noise_var();
+  arrival.point = &q.point;
   arrival.inputs = [this, &q] { return points_.inputs(q.point); };
   arrival.prior_mean = points_.prior_mean(q.point);
   arrival.prior_scale = points_.prior_scale();

@@ -238,6 +238,8 @@ class BanditState {
   // Has it failed, and there is no worst known value yet that it could count as?
   bool counts_later(const Query& q, Index outcome) const;
   bool explores() const { return rules_.changes && rules_.changes->explores(explored_, history()); }
+  // The point at which it explores; null: drawn uniformly.
+  const CoverPoint* explored_point() const { return explores() ? rules_.changes->forced(explored_) : nullptr; }
   // Does a change rule use the predictions at the time of the queries?
   bool reads_predictions() const { return rules_.changes && rules_.changes->reads_predictions(); }
   const PendingRule& pending() const { return *rules_.pending; }

@@ -35,6 +35,27 @@ bool EventChange::alarmed(const Arrival& a) {
          std::sqrt(2.0 * log_term) * a.sd + std::sqrt(2.0 * a.noise_var * log_term);
 }
 
+bool CoverChange::alarmed(const Arrival& a) {
+  const auto is_at = [&a](const CoverPoint& one) {
+    return one.arm >= 0 ? one.arm == a.point->arm : one.inputs == a.point->x;
+  };
+  const auto found = std::find_if(cover_.begin(), cover_.end(), is_at);
+  if (found == cover_.end()) return false;
+  std::vector<double>& rewards = rewards_[static_cast<std::size_t>(found - cover_.begin())];
+  rewards.push_back(a.reward);
+  const double n = static_cast<double>(rewards.size());
+  if (n < 2.0) return false;
+  const double log_term = std::log(2.0 * static_cast<double>(cover_.size()) * n * (n - 1.0) * (n - 1.0) / delta_);
+  double total = 0.0, older = 0.0;
+  for (const double one : rewards) total += one;
+  for (double s = 1.0; s < n; ++s) {
+    older += rewards[static_cast<std::size_t>(s) - 1];
+    const double m = n - s, apart = std::abs(older / s - (total - older) / m);
+    if (apart > std::sqrt(2.0 * a.noise_var * (1.0 / s + 1.0 / m) * log_term)) return true;
+  }
+  return false;
+}
+
 bool DetectChange::alarmed(const Arrival& a) {
   return a.explored && sweep_.add(a.inputs(), a.reward - a.prior_mean);
 }
@@ -62,6 +83,16 @@ std::unique_ptr<ChangeRule> make_changes(const Settings& changes) {
   if (kind == "oracle") return std::make_unique<OracleChange>(changes.numbers("times"), explore);
   if (kind == "every") return std::make_unique<EveryChange>(changes.number("rounds"), explore);
   if (kind == "event") return std::make_unique<EventChange>(changes.number("delta"), explore);
+  if (kind == "cover") {
+    const VectorXd arm = changes.numbers("arm");
+    const MatrixXd inputs = changes.matrix("inputs");
+    std::vector<CoverPoint> cover;
+    for (Index k = 0; k < arm.size(); ++k) {
+      cover.push_back({static_cast<Index>(arm[k]), inputs.row(k).transpose()});
+    }
+    if (cover.empty()) throw_invalid("a cover without points");
+    return std::make_unique<CoverChange>(std::move(cover), changes.number("delta"), explore);
+  }
   if (kind == "function") {
     return std::make_unique<FunctionChange>(changes.table_function("f"), explore);
   }

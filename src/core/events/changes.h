@@ -3,6 +3,7 @@
 #ifndef GPB_CHANGES_H
 #define GPB_CHANGES_H
 
+#include "base/point.h"
 #include "base/settings.h"
 #include "events/change_evidence.h"
 #include "events/change_sweep.h"
@@ -16,6 +17,7 @@ struct Arrival {
   double reward, mean, sd;
   double t;                          // queries since the restart up to this one
   double noise_var;
+  const Point* point;
   std::function<VectorXd()> inputs;  // of its point
   double prior_mean;                 // of its point
   double prior_scale;                // largest prior sd of f
@@ -29,12 +31,20 @@ struct Arrival {
   }
 };
 
+// An arm, or the inputs of a point without an arm (-1).
+struct CoverPoint {
+  Index arm;
+  VectorXd inputs;
+};
+
 class ChangeRule {
  public:
   explicit ChangeRule(double explore) : explore_(explore) {}
   virtual ~ChangeRule() = default;
   // Uniform play while |U| <= xi sqrt(|H|), for uniform queries U of the history H; xi = 0 means never.
   bool explores(Index uniform, Index history) const;
+  // The point of the next forced exploration, after `uniform` ones; null: drawn uniformly.
+  virtual const CoverPoint* forced(Index /*uniform*/) const { return nullptr; }
   // Is a restart due before the query after round `last` (1-based)? The segment began with round `first`.
   virtual bool due(Index last, Index first) const;
   // Does this reward raise the alarm?
@@ -87,6 +97,28 @@ class EventChange final : public ChangeRule {
  private:
   double delta_;
   ShiftTest shifts_;
+};
+
+// Forced exploration plays a few points in turn. Restarts if the mean reward of one of them changed: for some split of
+// its n rewards (s older ones and m newer ones), with N points,
+//   |mean of the older - mean of the newer| > sqrt(2 noise_var (1 / s + 1 / m) log(2 N n (n - 1)^2 / delta)).
+// (Result 22 in the article "Derivations".)
+class CoverChange final : public ChangeRule {
+ public:
+  CoverChange(std::vector<CoverPoint> cover, double delta, double explore)
+      : ChangeRule(explore), cover_(std::move(cover)), rewards_(cover_.size()), delta_(delta) {}
+  const CoverPoint* forced(Index uniform) const override {
+    return &cover_[static_cast<std::size_t>(uniform) % cover_.size()];
+  }
+  bool alarmed(const Arrival& arrival) override;
+  void clear() override {
+    for (auto& rewards : rewards_) rewards.clear();
+  }
+
+ private:
+  std::vector<CoverPoint> cover_;
+  std::vector<std::vector<double>> rewards_;  // of each point
+  double delta_;
 };
 
 // Restarts if a user's function of the segment's history requires it.
