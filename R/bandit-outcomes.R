@@ -175,6 +175,18 @@ best_of_front <- function(bandit, context, feasible, weights) {
   best
 }
 
+# A point that is worse than the values of the objectives (rows; large is good): in each one the worst of them, less a
+# tenth of their range. A policy's reference point has precedence.
+reference_point <- function(values, config) {
+  own <- config$policy$reference
+  if (length(own)) return(reference_of(own, objectives(config)) * objective_signs(config))
+  if (all(is.na(values))) return(rep(NA_real_, ncol(values)))
+  apply(values, 2, function(v) {
+    v <- v[!is.na(v)]
+    min(v) - 0.1 * max(diff(range(v)), 1e-9 * max(abs(v)))
+  })
+}
+
 objective_signs <- function(config) {
   if (!is.null(config$goal)) return(c(goal = goal_sign(config$goal)))
   vapply(outcome_roles(config)[objectives(config)], trait, 0, "sense")

@@ -68,7 +68,7 @@ is_evaluation <- function(bandit, history) {
 expected_ahead <- function(bandit) {
   config <- bandit$config
   gain <- gain_of_next(frame_of(bandit))
-  if (is.null(gain)) return(NULL)
+  if (is.null(gain) || !is.null(gain$hypervolume)) return(NULL)
   best <- likely_best(frame_of(bandit))
   name <- if (of_form(config, "several")) paste0(objectives(config), "_mean") else "mean"
   sign <- if (is.null(config$goal)) output_sign(config) else goal_sign(config$goal)

@@ -178,19 +178,11 @@ fair_objectives <- function(history, config) {
   values
 }
 
-# The policy's reference point, with signs such that large is good. By default it is the worst value of the evaluations,
-# less a tenth of the range.
+# The reference point of the evaluations, with signs such that large is good.
 reference_seen <- function(x) {
   config <- x$bandit$config
-  signs <- objective_signs(config)
-  own <- config$policy$reference
-  if (length(own)) return(reference_of(own, objectives(config)) * signs)
-  values <- as.matrix(x$history[objectives(config)]) * rep(signs, each = nrow(x$history))
-  if (all(is.na(values))) return(rep(NA_real_, ncol(values)))
-  apply(values, 2, function(v) {
-    v <- v[!is.na(v)]
-    min(v) - 0.1 * max(diff(range(v)), 1e-9 * max(abs(v)))
-  })
+  values <- as.matrix(x$history[objectives(config)])
+  reference_point(values * rep(objective_signs(config), each = nrow(values)), config)
 }
 
 hypervolume_so_far <- function(values, reference) {

@@ -129,14 +129,16 @@ Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::Matr
   return gpb::named_list("sd", sd, "single", single);
 }
 
-// The joint distribution of an outcome (0-based) at the first of some points and at the points of some queries, given
-// the observed rewards only: for each model its weight, means, covariance and noise variances.
+// The joint distribution of an outcome (0-based) at some points, then at the points of some queries, given the observed
+// rewards only: for each model its weight, means, covariance and noise variances.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_joint_moments(SEXP handle, int outcome, const Rcpp::List& points,
                                     const std::vector<gpb::Index>& ids) {
   BanditHandle bandit(handle);
   const gpb::OutcomeModel& outcome_model = bandit->outcome_models().at(static_cast<std::size_t>(outcome));
-  std::vector<gpb::Point> all{PointsFromR(points).at(bandit->space(), 0)};
+  const PointsFromR given(points);
+  std::vector<gpb::Point> all;
+  for (R_xlen_t k = 0; k < given.size(); ++k) all.push_back(given.at(bandit->space(), k));
   for (const Index id : ids) all.push_back(bandit->state().query(id).point);
   const auto count = static_cast<Index>(all.size());
   const bool tabled = all[0].kind == gpb::Point::Kind::tabled;

@@ -67,6 +67,46 @@ test_that("with noise and pending experiments it is the gain of the recommended 
   expect_lt(abs(found$probability - mean(gain > 0.1)), 4 * sqrt(0.25 / 2000))
 })
 
+# The area that points (rows) dominate above the reference, for two objectives.
+area_above <- function(front, reference) {
+  front <- front[order(-front[, 1]), , drop = FALSE]
+  height <- cummax(pmax(front[, 2] - reference[2], 0))
+  width <- pmax(front[, 1] - c(front[-1, 1], reference[1]), 0)
+  sum(pmax(width, 0) * height)
+}
+
+test_that("with several objectives it is the gain of the front's hypervolume in simulations", {
+  x <- seq(0, 1, length.out = 20)
+  reference <- c(a = -3, b = 3)
+  b <- gp_bandit(x, kernel_se(0.2), 1e-6, policy_ehvi(reference), outcomes = list(a = to_maximize(), b = to_minimize()),
+                 pending = pending_hallucinate())
+  known <- c(3, 10, 17)
+  y <- cbind(sin(6 * x), cos(4 * x))
+  b$add(arm = known, reward = data.frame(a = y[known, 1], b = y[known, 2]))
+  ahead <- b$copy()$suggest(2)$arm
+  k_of <- function(a, c) exp(-outer(a, c, "-")^2 / 2 / 0.2^2)
+  solved <- k_of(x[ahead], x[known]) %*% solve(k_of(x[known], x[known]) + diag(1e-6, 3))
+  root <- chol(k_of(x[ahead], x[ahead]) - solved %*% k_of(x[known], x[ahead]) + diag(1e-9, 2))
+  signed <- cbind(y[known, 1], -y[known, 2])
+  now <- area_above(signed, c(-3, -3))
+  set.seed(2)
+  gain <- replicate(3000, {
+    new <- vapply(1:2, function(k) drop(solved %*% signed[, k] + crossprod(root, rnorm(2))), numeric(2))
+    area_above(rbind(signed, new), c(-3, -3)) - now
+  })
+  found <- b$expected_improvement(2, at_least = 0.5)
+  expect_equal(found$hypervolume, now, tolerance = 1e-2)
+  expect_lt(abs(found$mean - mean(gain)), 4 * sd(gain) * sqrt(1 / 3000 + 1 / 512))
+  expect_equal(found$sd, sd(gain), tolerance = 0.15)
+  expect_lt(abs(found$probability - mean(gain > 0.5)), 4 * sqrt(0.25 / 500))
+  # Where a limit does not hold nothing is gained.
+  limited <- gp_bandit(x, kernel_se(0.2), 1e-6, policy_ehvi(reference),
+                       outcomes = list(a = to_maximize(), b = to_minimize(), c = at_most(0)))
+  limited$add(arm = known, reward = data.frame(a = y[known, 1], b = y[known, 2], c = -1))
+  limited$add(arm = setdiff(1:20, known), reward = data.frame(a = y[-known, 1], b = y[-known, 2], c = 1))
+  expect_lt(limited$expected_improvement(2)$mean, 1e-3)
+})
+
 test_that("it changes neither the bandit nor the random numbers, and gives the same answer in a copy", {
   b <- given_model(0.1)
   set.seed(4)
@@ -103,8 +143,8 @@ test_that("before the model is fitted there is no number, and where there is non
   expect_output(print(b), "best")
   expect_error(given_model(0.1)$expected_improvement(0), "`n`", class = "gpbandits_argument_error")
   expect_error(given_model(0.1)$expected_improvement(at_least = -1), "`at_least`", class = "gpbandits_argument_error")
-  several <- gp_bandit(1:5, kernel_se(1), 0.1, policy_ehvi(), outcomes = list(a = to_maximize(), b = to_minimize()))
-  expect_error(several$expected_improvement(), "several objectives", class = "gpbandits_state_error")
+  pairs <- gp_bandit(1:5, kernel_se(1), policy = policy_duel(2), rewards = rewards_preferences())
+  expect_error(pairs$expected_improvement(), "comparisons", class = "gpbandits_state_error")
 })
 
 test_that("rewards with a likelihood, limits, contexts and stores have it too", {
