@@ -47,7 +47,7 @@
 #'   *Event triggers* (an original result, not peer-reviewed; a union bound over rounds): assume that \eqn{f} is drawn
 #'   from the prior and never changes, \eqn{\lambda}{lambda} is right, and queries are asked one at a time. Then the
 #'   probability of **any** restart is at most `delta`. A change that moves \eqn{f} at the next point by more than twice
-#'   the threshold is detected there with probability \eqn{1-2\delta}{1 - 2 delta}; changes elsewhere may not be. The
+#'   the threshold is detected there with probability \eqn{1-\delta}{1 - delta}; changes elsewhere may not be. The
 #'   regret bound of Brunzema et al. is for the drifting prior; we could not read its constants, and do not give it.
 #'
 #'   Not covered: the constant default width, and combinations with other policies, pending rewards, contexts,

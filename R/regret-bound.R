@@ -741,7 +741,8 @@ NULL
 #'   and \eqn{s_i^2}{s_i^2} are from a grid from \eqn{v} down to the bandit's `noise_var`, by factors of 4. The second
 #'   bound also holds for the largest posterior mean after [policy_variance()].
 #'
-#'   With the known rates of the gain \eqn{R_T} is bounded by a constant for [kernel_se()], and for [kernel_matern()]
+#'   With the known rates of the gain, and \eqn{\lambda \le s_T^2}{lambda <= s_T^2}, \eqn{R_T} is bounded by a constant
+#'   for [kernel_se()], and for [kernel_matern()]
 #'   with \eqn{\nu > d}{nu > d}; for \eqn{\nu < d}{nu < d} it grows like \eqn{T^{1-\nu/d}}{T^(1 - nu / d)}, up to
 #'   logarithms. This is the result of Iwazaki (2025). The constants are ours (not peer-reviewed).
 #'

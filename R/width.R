@@ -175,8 +175,8 @@ NULL
 #'   Both hold for every \eqn{\lambda > 0}{lambda > 0}.
 #'
 #' @section Rewards without noise: With `R = 0` both widths are \eqn{B}, and the bounds hold with certainty. Use a small
-#'   \eqn{\lambda}{lambda}, such as \eqn{10^{-8}}{1e-8} times the prior variance. The regret is then bounded by a
-#'   constant for smooth kernels (Iwazaki 2025), see `"noise_free"` in [regret_bound()].
+#'   \eqn{\lambda}{lambda}, such as \eqn{10^{-8}}{1e-8} times the prior variance. While sds exceed its root, the regret
+#'   is bounded by a constant for smooth kernels (Iwazaki 2025), see `"noise_free"` in [regret_bound()].
 #'
 #' @section Noise variances of single rewards: Rewards may have separate noise variances \eqn{\lambda_s}{lambda_s}
 #'   (`$observe(noise_var = )`), which must be fixed before the reward. Then \eqn{L} is that of the weighted points. The

@@ -4,8 +4,8 @@
 # noise with a standard deviation of 2 m.
 #
 # 1. `maximize_bandit()` with its default settings: 60 measurements anywhere on the map, ten runs.
-# 2. GP-UCB with a known kernel: the 5,307 cells of 10 m are the arms, 300 measurements, ten runs. Uniform sampling is
-#    the baseline.
+# 2. GP-UCB with a known kernel: the 5,307 cells of 10 m are the arms, 300 measurements, ten runs. Its width is a fifth
+#    of the theorem's beta (the default), or the theorem's own, with its regret bound. Uniform sampling is the baseline.
 #
 # From R: source(system.file("examples", "volcano.R", package = "gpbandits")), which draws on the screen. Rscript
 # writes volcano.png, or the file in the environment variable GPBANDITS_DEMO_PICTURE.
@@ -45,6 +45,9 @@ kernel <- kernel_matern(nu = 2.5, lengthscale = 140, variance = 500)
 problem <- bandit_problem(cells, reward = height, noise = noise_sd)
 bandits <- list(
   "GP-UCB" = function(problem) gp_ucb(cells, kernel, noise_sd^2, mean = mean(height)),
+  "GP-UCB, Theorem 1" = function(problem) {
+    gp_ucb(cells, kernel, noise_sd^2, mean = mean(height), width = width_srinivas_finite(0.1))
+  },
   "uniform" = function(problem) gp_bandit(cells, kernel, noise_sd^2, policy_uniform(), mean = mean(height))
 )
 comparison <- compare_bandits(bandits, function(replication) problem, rounds = rounds,
@@ -66,12 +69,18 @@ cat(sprintf("Measurements until one is within %.2f m of the summit (%d of %d cel
             tolerance, sum(height >= summit_height - tolerance), nrow(cells), replications))
 for (name in names(bandits)) {
   needed <- measurements_needed(name)
-  cat(sprintf("  %-8s median %-14s range %s to %s\n", name, in_words(stats::median(needed)),
+  cat(sprintf("  %-17s median %-14s range %s to %s\n", name, in_words(stats::median(needed)),
               in_words(min(needed)), in_words(max(needed))))
 }
 
 # --- The picture -------------------------------------------------------------
-colours <- c("maximize_bandit()" = "#7a3e9d", "GP-UCB" = "#1b5e9e", "uniform" = "#6b6b6b")
+colours <- c("maximize_bandit()" = "#7a3e9d", "GP-UCB" = "#1b5e9e", "GP-UCB, Theorem 1" = "#c2571a",
+             "uniform" = "#6b6b6b")
+
+# Theorem 1 of Srinivas et al. (2010) at delta = 0.1; the greedy gain is at least 1 - 1 / e of the largest one.
+gain <- information_gain(kernel, cells, noise_sd^2, rounds) / (1 - exp(-1))
+theorem <- sqrt(2 * log(nrow(cells) * seq_len(rounds)^2 * pi^2 / 0.6))
+bound <- regret_bound("ucb", rounds, gain, noise_var = noise_sd^2, width = theorem, variance = 500) / seq_len(rounds)
 
 draw_map <- function(found) {
   levels <- seq(90, 200, by = 5)
@@ -123,10 +132,14 @@ draw_picture <- function() {
   plot(NA, xlim = c(1, evaluations), ylim = c(0, 60), bty = "n", las = 1, xlab = "evaluations",
        ylab = "below the summit (m)", main = "Best evaluated point (median, quartiles)")
   for (name in names(below_summit)) draw_band(below_summit[[name]], name)
-  legend("topright", names(colours), col = colours, lwd = 2.2, bty = "n", cex = 0.9)
-  plot(NA, xlim = c(1, rounds), ylim = c(0, 100), bty = "n", las = 1, xlab = "rounds", ylab = "average regret (m)",
-       main = "Average regret (median, quartiles)")
+  legend("topright", names(below_summit), col = colours[names(below_summit)], lwd = 2.2, bty = "n", cex = 0.9)
+  plot(NA, xlim = c(1, rounds), ylim = c(1, 400), log = "y", bty = "n", las = 1, xlab = "rounds",
+       ylab = "average regret (m)", main = "Average regret by width (median, quartiles)")
   for (name in rev(names(bandits))) draw_band(column_of(name, "average_regret", rounds), name)
+  lines(bound, lty = 2, lwd = 2, col = colours["GP-UCB, Theorem 1"])
+  shown <- c("GP-UCB" = "GP-UCB, beta / 5 (default)", "GP-UCB, Theorem 1" = "GP-UCB, Theorem 1 (dashed: bound)",
+             "uniform" = "uniform")
+  legend("bottomleft", shown, col = colours[names(shown)], lwd = 2.2, bty = "n", cex = 0.8)
 }
 
 picture <- Sys.getenv("GPBANDITS_DEMO_PICTURE", if (interactive()) "" else "volcano.png")
