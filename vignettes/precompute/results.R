@@ -17,7 +17,7 @@ shown_with <- function(article, envir = globalenv()) {
 
 results_file <- function(name) sprintf("inst/extdata/%s.csv.xz", name)
 
-# Stores a table; above it what it is, which script made it and how long that took.
+# Stores a table; above it what it is, which script made it when, and how long that took.
 write_results <- function(name, table, about, script, seconds, digits = 15, quote = TRUE) {
   numbers <- vapply(table, is.double, NA)
   table[numbers] <- lapply(table[numbers], signif, digits)
@@ -25,6 +25,6 @@ write_results <- function(name, table, about, script, seconds, digits = 15, quot
   on.exit(close(file))
   version <- if ("gpbandits" %in% loadedNamespaces()) sprintf("gpbandits %s, ", utils::packageVersion("gpbandits")) else ""
   writeLines(c(sprintf("# %s, by vignettes/precompute/%s", about, script),
-               sprintf("# %.0f s of processor time, one process; %s%s", seconds, version, R.version.string)), file)
+               sprintf("# %.0f s of processor time, one process; %s%s; %s", seconds, version, R.version.string, Sys.Date())), file)
   suppressWarnings(utils::write.table(table, file, sep = ",", row.names = FALSE, quote = quote, na = ""))
 }
