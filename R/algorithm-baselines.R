@@ -8,7 +8,7 @@
 #'
 #' * `"ckb"` (truncated primal-dual UCB, after Zhou and Ji 2022) weighs the constraints by multipliers.
 #' * `"epbo"` (exact penalty Bayesian optimisation, Lu and Paulson 2022) penalises violations. It is a [GPBandit].
-#' * `"rpol"` (rectified pessimistic-optimistic learning, after Guo, Zhu and Liu 2022) penalises violations more and
+#' * `"rpol"` (rectified pessimistic-optimistic learning, Guo, Zhu and Liu 2023) penalises violations more and
 #'   more.
 #' * `"oco"` is a gradient method without a model, see [bandit_oco].
 #' * `"admmbo"` alternates between the objective and the constraints, see [admmbo].
@@ -32,10 +32,10 @@
 #'   [gp_ucb()] with `outcomes` that have limits.
 #'
 #'   `"rpol"` selects the same with a penalty \eqn{Q_j}{Q_j} for each constraint. These begin at
-#'   \eqn{\rho_1}{penalty(1)} and grow by what the lower bounds exceed:
-#'   \deqn{Q_j \leftarrow \max(Q_j + \max(l_{j,t}(x_t), 0), \rho_{t+1}).}{Q_j <- max(Q_j + max(l_jt(x_t), 0), penalty(t
-#'   + 1)).}
-#'   The text of the paper was not at hand: scales of the penalties may differ from it.
+#'   \eqn{\rho_1}{penalty(1)} and grow by the observed violations \eqn{c_{j,t}}{c_jt}:
+#'   \deqn{Q_j \leftarrow \max(Q_j + \max(c_{j,t}, 0), \rho_{t+1}).}{Q_j <- max(Q_j + max(c_jt, 0), penalty(t + 1)).}
+#'   With the default, \eqn{\rho_1 = 1}{penalty(1) = 1} and \eqn{\rho_{t+1} = \sqrt t}{penalty(t + 1) = sqrt(t)}, this
+#'   is the algorithm of the paper. Values that are observed late count from then on.
 #'
 #' @section Methods: Those of a [GPBandit] except (for all but `"epbo"`) `$draw()`, also [open_bandit()] for a
 #'   `journal`, copies and files, and `print()`, `summary()`, `predict()` and `plot()`. Differences:
@@ -63,8 +63,8 @@
 #'     together, the regret and the hard violation are of order \eqn{w_T\sqrt{T\gamma_T}}{w_T sqrt(T gamma_T)}. The
 #'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. See
 #'     [regret_bounds_outcomes] (original result, not peer-reviewed).
-#'   * `"rpol"`: the same with `function(t) sqrt(t)`, because its penalties are never smaller. Guo, Zhu and Liu (2022)
-#'     prove sublinear regret and hard violation for their version.
+#'   * `"rpol"`: the same with its default, because its penalties are never below \eqn{\sqrt{t-1}}{sqrt(t - 1)}. This is
+#'     Theorem 1 of Guo, Zhu and Liu (2023). Their version for delays censors late values by 0; it is not implemented.
 #'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji). `step` must be
 #'     of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large enough. The hard violation is not bounded.
 #'
@@ -79,7 +79,7 @@
 #'   step of the gradient method; 0.05 by default.
 #' @param bound the largest multiplier \eqn{\phi_{\max}}{phi_max}, a number > 0 (`"ckb"` only).
 #' @param penalty \eqn{\rho_t}{penalty(t)}, a number > 0, or a function of the round that returns one, such as
-#'   `function(t) sqrt(t)` (`"epbo"`, and `"rpol"`, whose default that is).
+#'   `function(t) sqrt(t)` (`"epbo"`, and `"rpol"`, whose default is `function(t) sqrt(max(t - 1, 1))`).
 #' @param epsilon the distance \eqn{\varepsilon}{eps} of the queries from the current point (`"oco"` only), a number >
 #'   0, below half of the box's shortest side; 0.1 by default.
 #' @param shrinkage \eqn{\delta}{delta}, the regularisation of the multipliers (`"oco"` only), a number >= 0; 1 by
@@ -106,8 +106,8 @@
 #' @references Zhou and Ji (2022), On kernelized multi-armed bandits with constraints, NeurIPS; Xu, Jiang, Svetozarevic
 #'   and Jones (2023), Constrained efficient global optimization of expensive black-box functions, ICML; Lu and Paulson
 #'   (2022), No-regret Bayesian optimization with unknown equality and inequality constraints using exact penalty
-#'   functions, IFAC-PapersOnLine; Guo, Zhu and Liu (2022), Rectified pessimistic-optimistic learning for stochastic
-#'   continuum-armed bandit with constraints <https://arxiv.org/abs/2211.14720>.
+#'   functions, IFAC-PapersOnLine; Guo, Zhu and Liu (2023), Rectified pessimistic-optimistic learning for stochastic
+#'   continuum-armed bandit with constraints, L4DC <https://arxiv.org/abs/2211.14720>.
 #' @seealso [bandit_oco], [admmbo], [benchmark_problem()].
 #' @examples
 #' problem <- benchmark_problem("small_feasible", grid = 21)
@@ -123,7 +123,7 @@ baseline_constrained <- function(method = c("ckb", "epbo", "rpol", "oco", "admmb
                                  penalty, epsilon = 0.1, shrinkage = 1) {
   method <- check_choice(method, names(baseline_settings))
   check_own_settings(method, names(match.call()))
-  if (method == "rpol" && missing(penalty)) penalty <- function(t) sqrt(t)
+  if (method == "rpol" && missing(penalty)) penalty <- function(t) sqrt(max(t - 1, 1))
   switch(
     method,
     ckb = , rpol = weighed_bandit(method, environment(), domain = domain, kernel = kernel, noise_var = noise_var,

@@ -1,8 +1,9 @@
 # GP-UCB under long-term constraints, and the baselines CKB, RPOL and EPBO. Layer: algorithms.
 
-# CKB and RPOL are scripts in R (bandit-script.R). They compute their multipliers from the lower bounds at the time of
-# each choice, and later amendments of rewards do not change them. This is a state in addition to the log, which
-# policies of the core do not have. EPBO is a policy of the core, and the constraint columns are outcomes.
+# CKB and RPOL are scripts in R (bandit-script.R). CKB computes its multipliers from the lower bounds at the time of each
+# choice, RPOL from the constraint values when they are observed, and later amendments do not change them. This is a
+# state in addition to the log, which policies of the core do not have. EPBO is a policy of the core, and the constraint
+# columns are outcomes.
 
 # `frame`: the environment with the settings of the script `rule`.
 weighed_bandit <- function(rule, frame, domain, kernel, noise_var, width, count, ..., mean = 0,
@@ -40,29 +41,37 @@ optimistic_widths <- function(bandit) {
   c(widths[1], -widths[-1])
 }
 
-# The point where the upper bound of f less the weighted lower bounds of the g_j is largest, and the multipliers after
-# it: `next_weights(phi, lower)`. `floored`: only positive lower bounds count.
-propose_weighed <- function(bandit, context, next_weights, floored = FALSE) {
+# The point where the upper bound of f less the lower bounds of the g_j, weighted by `phi`, is largest. `floored`: only
+# positive lower bounds count.
+propose_weighed <- function(bandit, context, phi, floored = FALSE) {
   models <- models_of(bandit)
-  phi <- bandit$memory$phi
   widths <- optimistic_widths(bandit)
   point <- point_of_sum(bandit, models, context, c(1, -phi), widths, c(FALSE, rep(floored, length(phi))))
-  lower <- vapply(seq_along(phi) + 1L, function(k) {
-    p <- model_posterior(models[[k]], point, context)
-    p$mean + widths[k] * p$sd
-  }, 0)
-  list(point = point, memory = list(phi = next_weights(phi, lower)), phase = "policy", width = widths[1], kappa = phi)
+  list(point = point, phase = "policy", width = widths[1], kappa = phi)
 }
 
 propose_ckb <- function(bandit, context) {
-  propose_weighed(bandit, context, function(phi, lower) {
-    pmin(pmax(phi + bandit$config$step * lower, 0), bandit$config$bound)
-  })
+  phi <- bandit$memory$phi
+  choice <- propose_weighed(bandit, context, phi)
+  models <- models_of(bandit)
+  widths <- optimistic_widths(bandit)
+  lower <- vapply(seq_along(phi) + 1L, function(k) {
+    p <- model_posterior(models[[k]], choice$point, context)
+    p$mean + widths[k] * p$sd
+  }, 0)
+  c(choice, list(memory = list(phi = pmin(pmax(phi + bandit$config$step * lower, 0), bandit$config$bound))))
 }
 
+# Q_{t+1} = max(Q_t + max(c_t, 0), penalty(t + 1)) with the observed c_t. Those that are pending count when they arrive.
 propose_rpol <- function(bandit, context) {
-  least <- penalty_now(bandit$config$penalty, table_size(bandit$queries) + 2)
-  propose_weighed(bandit, context, function(phi, lower) pmax(phi + pmax(lower, 0), least), floored = TRUE)
+  count <- table_size(bandit$queries)
+  open <- bandit$memory$open
+  waiting <- status_names[bandit$queries$status[open]] == "pending"
+  phi <- bandit$memory$phi + vapply(constraint_names(bandit$config, "g"), function(name) {
+    sum(pmax(get(name, envir = bandit$queries)[open[!waiting]], 0), na.rm = TRUE)
+  }, 0, USE.NAMES = FALSE)
+  phi <- pmax(phi, penalty_now(bandit$config$penalty, count + 1))
+  c(propose_weighed(bandit, context, phi, floored = TRUE), list(memory = list(phi = phi, open = c(open[waiting], count + 1))))
 }
 
 check_penalty_of_rounds <- function(penalty) {
@@ -188,7 +197,7 @@ register_script("rpol", list(
   title = "RPOL (rectified pessimistic-optimistic learning)",
   settings = alist(penalty = check_penalty_of_rounds(penalty)),
   phases = function(count) "policy",
-  state = function(config) list(phi = rep(penalty_now(config$penalty, 1), config$constraints$count)),
+  state = function(config) list(phi = rep(penalty_now(config$penalty, 1), config$constraints$count), open = numeric()),
   suggest = function(bandit, context) propose_rpol(bandit, context),
   recommend = recommend_by_means,
   random = FALSE

@@ -139,7 +139,7 @@
 #'     its width; hard violation sublinear \tab [gp_ucb()] with `outcomes`, [baseline_constrained()] \tab Xu 2023, Lu
 #'     2022; original \cr
 #'   RPOL, penalties that grow with the violations \tab the same \tab the same \tab [baseline_constrained()] \tab Guo
-#'     2022; constants original \cr
+#'     2023 \cr
 #'   bandit OCO, ADMMBO \tab \tab see their pages \tab [bandit_oco], [admmbo] \tab \cr
 #'   SafeOpt without a model (LoSBO, `by = "data"`) \tab seed, Lipschitz and noise bounds \tab no unsafe play, ever;
 #'   sub-Gaussian noise: w.p.

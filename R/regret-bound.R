@@ -682,12 +682,16 @@ NULL
 #' All hold with probability \eqn{1-\delta}{1 - delta}, if each of the \eqn{m+1} widths holds in all rounds together
 #' with probability \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}, for example [width_amm()]. The sum for a single
 #' constraint is the regret's formula, with the `gain`, `noise_var`, `width` and `variance` of its outcome. (Original
-#' result, not peer-reviewed. Guo, Zhu and Liu 2022 prove bounds of this kind for RPOL, whose penalties grow with the
-#' violations; with \eqn{Q_j \ge \rho_t}{Q_j >= penalty(t)} these bounds cover `baseline_constrained("rpol")` too.)
+#' result, not peer-reviewed.)
+#'
+#' Theorem 1 of Guo, Zhu and Liu (2023) is of this kind. Their penalties grow with the violations, and with
+#' \eqn{Q_j \ge \rho_t}{Q_j >= penalty(t)} the bounds cover `baseline_constrained("rpol")` too, whose
+#' \eqn{\rho_t}{penalty(t)} is `function(t) sqrt(max(t - 1, 1))`. The term of \eqn{D} is then at most
+#' \eqn{2D\sqrt{T}}{2 D sqrt(T)}, theirs with \eqn{D \le 2B}{D <= 2 B}.
 #'
 #' @references Xu, Jiang, Svetozarevic and Jones (2023), Constrained efficient global optimization of expensive
 #'   black-box functions, ICML; Lu and Paulson (2022), No-regret Bayesian optimization with unknown equality and
-#'   inequality constraints using exact penalty functions, IFAC-PapersOnLine; Guo, Zhu and Liu (2022)
+#'   inequality constraints using exact penalty functions, IFAC-PapersOnLine; Guo, Zhu and Liu (2023)
 #'   <https://arxiv.org/abs/2211.14720>.
 #' @seealso [regret_bound()]; [baseline_constrained()], [outcomes].
 #' @concept constrained Bayesian optimization

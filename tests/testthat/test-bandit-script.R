@@ -44,26 +44,40 @@ test_that("CKB maximises its acquisition function and updates its multiplier by 
   expect_gt(max(run$kappa1), 0)
 })
 
-test_that("RPOL penalises positive lower bounds by penalties that grow with them, and are never below their floor", {
-  floors <- list(sqrt, function(t) 0.05)
+test_that("RPOL penalises positive lower bounds by penalties that grow with observed violations, above their floor", {
+  floors <- list(function(t) if (t == 1) 1 else sqrt(t - 1), function(t) 0.05)
   raised <- vapply(floors, function(floor) {
     maker <- function(domain) baseline_constrained("rpol", domain, baseline_kernel, 0.01, penalty = floor)
-    run <- if (identical(floor, sqrt)) played_by(baseline_makers$rpol, 40) else played_by(maker, 40)
+    run <- if (identical(floor, floors[[1]])) played_by(baseline_makers$rpol, 40) else played_by(maker, 40)
     penalty <- floor(1)
     for (t in 1:40) {
       p <- posteriors_before(run, t)
       lower <- pmax(p$g$mean - 2 * p$g$sd, 0)
       expect_equal(run$kappa1[t], penalty, tolerance = 1e-8)
       expect_equal(run$arm[t], ref_argmax(p$f$mean + 2 * p$f$sd - penalty * lower, 1e-8))
-      penalty <- max(penalty + lower[run$arm[t]], floor(t + 1))
+      penalty <- max(penalty + max(run$g1[t], 0), floor(t + 1))
     }
     any(run$kappa1 > vapply(1:40, floor, 0) + 0.01)
   }, NA)
-  expect_true(raised[2])
+  expect_true(all(raised))
   for (bad in list(0, -1, NA, "a", NULL)) {
     expect_error(baseline_constrained("rpol", 1:3, kernel_se(1), 0.1, penalty = bad), class = "gpbandits_error")
   }
   expect_error(baseline_constrained("rpol", 1:3, kernel_se(1), 0.1, step = 1), "step", class = "gpbandits_error")
+})
+
+test_that("RPOL's penalties count each violation once, when it is observed", {
+  b <- baseline_constrained("rpol", baseline_problem$domain, baseline_kernel, 0.01, penalty = 0.5)
+  b$add(arm = 1, reward = 0, constraints = 7)
+  b$suggest(3)
+  b$observe(3, 0, constraints = 0.25)
+  b$suggest()
+  b$fail(4)
+  b$observe(2, 0, constraints = 2)
+  b$suggest()
+  b$observe(5, 0, constraints = -1)
+  b$suggest()
+  expect_equal(b$history()$kappa1[-1], c(0.5, 0.5, 0.5, 0.75, 2.75, 2.75))
 })
 
 # UCB under limits is CONFIG: a problem's constraints are the further outcomes.
