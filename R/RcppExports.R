@@ -105,6 +105,10 @@ cpp_bandit_intervals <- function(handle, context) {
     .Call(`_gpbandits_cpp_bandit_intervals`, handle, context)
 }
 
+cpp_bandit_acquisition <- function(handle, context, points) {
+    .Call(`_gpbandits_cpp_bandit_acquisition`, handle, context, points)
+}
+
 cpp_bandit_drawn_maxima <- function(handle, context, draws) {
     .Call(`_gpbandits_cpp_bandit_drawn_maxima`, handle, context, draws)
 }

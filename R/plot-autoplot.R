@@ -31,7 +31,7 @@ NULL
 #' @method autoplot GPBandit
 #' @exportS3Method ggplot2::autoplot GPBandit
 autoplot.GPBandit <- function(object, type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible",
-                                         "progress", "importance", "dependence"),
+                                         "progress", "importance", "dependence", "acquisition", "parallel"),
                               context = NULL, truth = NULL, width = NULL, next_choice = TRUE, resolution = NULL, ...) {
   check_bandit(object)
   check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
@@ -44,6 +44,8 @@ autoplot.GPBandit <- function(object, type = c("auto", "curve", "map", "arms", "
     return((if (several) ggplot_importance_of_outcomes(data) else ggplot_importance(data)) + ggplot_look("top"))
   }
   if (type == "progress") return(ggplot_progress_of_bandit(object))
+  if (type == "acquisition") return(ggplot_acquisition(object, context, width, resolution))
+  if (type == "parallel") return(ggplot_parallel(object, context))
   type <- settled_type(type, object$config)
   if (type %in% c("front", "feasible")) {
     found <- found_by_bandit(object, type, context, width, resolution)
@@ -136,7 +138,7 @@ shown_on <- function(values, log) if (grepl("y", log)) ifelse(values > 0, values
 ggplot_look <- function(legend = "top") {
   ggplot2::theme_minimal(base_size = 11) +
     ggplot2::theme(legend.position = legend, legend.justification = if (legend == "top") "left" else "top",
-                   legend.spacing.y = ggplot2::unit(2, "pt"), legend.margin = ggplot2::margin(2, 2, 2, 2),
+                   legend.spacing.y = ggplot2::unit(6, "pt"), legend.margin = ggplot2::margin(2, 2, 2, 2),
                    plot.subtitle = ggplot2::element_text(colour = "grey35", size = 9),
                    panel.grid.minor = ggplot2::element_blank(),
                    plot.title.position = "plot")
@@ -148,7 +150,7 @@ ggplot_through_best <- function(bandit, type, context, width, resolution) {
   plot_data <- through_best_plot_data(bandit, type, context, width, resolution)
   plane <- function(colours, contours) {
     ggplot_plane(plot_data, bandit_history(bandit), bandit$config$domain, colours, contours) +
-      ggplot2::labs(subtitle = paste("contours: posterior", contours))
+      ggplot2::labs(subtitle = paste0("contours: posterior ", contours, "; +: recommended"))
   }
   picture <- switch(type, sd = plane("sd", "mean"), triangle = plane("mean", "sd"),
                     ggplot_slices(plot_data) + ggplot2::labs(y = plot_data$label))
@@ -178,13 +180,16 @@ ggplot_through_best <- function(bandit, type, context, width, resolution) {
 #' @method autoplot bandit_maximum
 #' @exportS3Method ggplot2::autoplot bandit_maximum
 autoplot.bandit_maximum <- function(object, type = c("progress", "slices", "map", "importance", "dependence", "front",
-                                                      "feasible"),
+                                                      "feasible", "acquisition", "parallel"),
                                     inputs = NULL, width = 2, resolution = NULL, ...) {
   check_class(object, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_maximum)))
   need_ggplot2()
-  type <- check_choice(type, c("progress", "slices", "map", "importance", "dependence", "front", "feasible"))
+  type <- check_choice(type, eval(formals(autoplot.bandit_maximum)$type))
   check_picture(object, type, inputs, width, resolution, "object")
+  bandit <- object$bandit
+  if (type == "acquisition") return(ggplot_acquisition(bandit, context_of(object), width, resolution, inputs))
+  if (type == "parallel") return(ggplot_parallel(bandit, context_of(object), inputs))
   plot_data <- maximum_plot_data(object, type, inputs, width, resolution)
   of_form(object$bandit$config, "ggplot_maximum")(object, plot_data, type) +
     ggplot_look(if (type == "map") "right" else "top")
@@ -224,12 +229,13 @@ ggplot_searched <- function(found, data, type, shown) {
   }
   contours <- is.null(unlist(plot_data$levels[plot_data$pair])) && !is_flat(own_columns(data, plot_data$pair)$sd)
   ggplot_plane(plot_data, found$history, domain, "mean", "sd", shown) +
-    ggplot2::labs(subtitle = if (contours) "contours: posterior sd")
+    ggplot2::labs(subtitle = paste0(if (contours) "contours: posterior sd; ", "+: recommended"))
 }
 
 ggplot_progress <- function(data, direction, shown, label) {
   points <- progress_points(data, direction, shown)
-  kinds <- c("reward", "beyond the axis", "stopped", "at a lower fidelity", "failed")
+  points$kind[points$kind == "reward"] <- label
+  kinds <- c(label, "beyond the axis", "stopped", "at a lower fidelity", "failed")
   known <- !is.na(data$best)
   lines <- data.frame(evaluation = data$evaluation[known], best = clamped_known(data$best[known], shown),
                       what = rep("best so far", sum(known)))
@@ -255,7 +261,7 @@ ggplot_importance <- function(data) {
                       colour = mark$mean, width = 0.6, na.rm = TRUE) +
     ggplot_limits_of_shares(data) +
     ggplot2::scale_fill_manual(NULL, values = fills) + ggplot2::coord_cartesian(xlim = c(0, 1)) +
-    ggplot2::labs(x = "share of the variance", y = NULL, subtitle = said_of_shares(attr(data, "explained")))
+    ggplot2::labs(x = "share of the variance (line: 90%)", y = NULL, subtitle = said_of_shares(attr(data, "explained")))
 }
 
 # --- a bandit ------------------------------------------------------------------------------------
@@ -267,15 +273,15 @@ ggplot_marks <- function(bandit, plot_data) {
   rows <- function(kind, x, y) if (length(x)) data.frame(kind = kind, at = x, height = y)
   rbind(
     if (!is_line(plot_data)) rows("truth", if (!is.null(plot_data$frame$truth)) plot_data$x, plot_data$frame$truth),
-    rows("observed reward", seen$at[known & seen$current], seen$reward[known & seen$current]),
+    rows(plot_data$observed, seen$at[known & seen$current], seen$reward[known & seen$current]),
     rows("before the restart", seen$at[known & !seen$current], seen$reward[known & !seen$current]),
     rows("pending query", seen$at[!known], mean_at(plot_data, seen$at[!known])),
     if (!is.null(plot_data$next_choice)) rows("next choice", plot_data$next_choice$at, next_height(bandit, plot_data))
   )
 }
 
-ggplot_mark_style <- function(observed) {
-  kinds <- c("truth", "observed reward", "before the restart", "pending query", "next choice")
+ggplot_mark_style <- function(observed, name) {
+  kinds <- c("truth", name, "before the restart", "pending query", "next choice")
   named <- function(values) stats::setNames(values, kinds)
   seen <- grDevices::adjustcolor(mark$seen, point_alpha(observed))
   list(kinds = kinds, col = named(c(mark$truth, seen, mark$old, mark$pending, mark$next_choice)),
@@ -293,7 +299,7 @@ ggplot_profile <- function(bandit, plot_data) {
   if (curve && !is.null(plot_data$frame$truth)) picture <- picture + ggplot_truth(points$at, plot_data)
   marks <- ggplot_marks(bandit, plot_data)
   if (!is.null(marks)) {
-    style <- ggplot_mark_style(sum(marks$kind == "observed reward"))
+    style <- ggplot_mark_style(sum(marks$kind == plot_data$observed), plot_data$observed)
     marks$kind <- factor(marks$kind, levels = style$kinds)
     lying <- aes_of(x = "at", y = "height", colour = "kind", shape = "kind", size = "kind")
     picture <- picture + ggplot2::geom_point(data = marks, mapping = lying, na.rm = TRUE) +

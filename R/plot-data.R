@@ -40,6 +40,7 @@ bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, r
   plot_data <- list(type = plot_data_type(bandit$config, type), context = context,
                names = bandit$config$domain$names, sign = output_sign(bandit$config),
                reward = objective_label(bandit$config),
+               observed = paste("observed", objective_label(bandit$config)),
                axes = unname(input_labels(bandit$config$domain)))
   plot_data$log <- plot_data_log(bandit$config$domain, plot_data$type)
   plot_data$scattered <- plot_data$type == "map" && is_scattered(bandit$config$domain)

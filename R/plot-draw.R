@@ -31,7 +31,7 @@ profile_key <- function(plot_data) {
     if (!is.null(plot_data$set$level)) key_entry(level_named(plot_data$set), "black", lty = 5, lwd = 1),
     if (!is.null(plot_data$frame$truth) && curve) key_entry("truth", mark$truth, lty = 2, lwd = 1.5),
     if (!is.null(plot_data$frame$truth) && !curve) key_entry("truth", mark$truth, pch = 4),
-    if (any(known & seen$current)) key_entry("observed reward", mark$seen, pch = 16, size = 0.8),
+    if (any(known & seen$current)) key_entry(plot_data$observed, mark$seen, pch = 16, size = 0.8),
     if (any(known & !seen$current)) key_entry("before the restart", mark$old, pch = 1, size = 0.8),
     if (any(!known)) key_entry("pending query", mark$pending, pch = 24, bg = "white", size = 0.9),
     if (!is.null(plot_data$next_choice)) {
@@ -330,7 +330,9 @@ draw_importance <- function(data, explained = attr(data, "explained")) {
   graphics::segments(c(data$lower, data$upper), seq_len(n) - 0.12, y1 = seq_len(n) + 0.12, lwd = 1.5)
   graphics::axis(1, at = seq(0, 1, 0.2), lwd = 0, lwd.ticks = 1, col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
   graphics::axis(2, at = seq_len(n), labels = data$input, lwd = 0, las = 1, mgp = c(3, 0.5, 0))
-  graphics::title(xlab = "share of the variance (filled: alone; line: 90%)", line = 2)
+  label <- "share of the variance (filled: alone; line: 90%)"
+  small <- min(1, 0.98 * graphics::par("fin")[1] / graphics::strwidth(label, units = "inches"))
+  graphics::mtext(label, 1, line = 2, at = 0.5, cex = small * graphics::par("cex"))
   said <- said_of_shares(explained)
   if (!is.null(said)) graphics::mtext(said, side = 3, line = 0.3, cex = 0.8)
 }
@@ -355,13 +357,16 @@ known_range <- function(values) {
 room_for_key <- function(names = NULL) {
   margins <- graphics::par("mar")
   margins[4] <- max(margins[4], 4.6)
-  # (A letter is about half a line wide.)
-  if (!is.null(names)) margins[2] <- max(margins[2], min(0.55 * max(nchar(names)), 6) + 2.4)
+  if (!is.null(names)) {
+    line <- graphics::par("mai")[2] / max(graphics::par("mar")[2], 0.1)
+    wide <- max(graphics::strwidth(names, units = "inches", cex = graphics::par("cex.axis"))) / line
+    margins[2] <- max(margins[2], min(wide, 0.35 * graphics::par("fin")[1] / line) + 2.4)
+  }
   graphics::par(mar = margins)
 }
 
 # A colour key to the right of the plot, from `edges[1]` to `edges[2]`, with labels at its ends and middle.
-draw_colour_key <- function(range, edges, beyond = c(FALSE, FALSE)) {
+draw_colour_key <- function(range, edges, beyond = c(FALSE, FALSE), colours = surface_colours, title = NULL) {
   if (is_flat(range)) return(invisible())
   side <- graphics::par("usr")
   # (The width of a letter; on the log scale if the axis is logarithmic.)
@@ -372,11 +377,12 @@ draw_colour_key <- function(range, edges, beyond = c(FALSE, FALSE)) {
   y <- from_log(seq(side[3], side[4], length.out = 33), graphics::par("ylog"))
   old <- graphics::par(xpd = NA)
   on.exit(graphics::par(old))
-  graphics::rect(x[1], y[-33], x[2], y[-1], col = surface_colours, border = NA)
+  graphics::rect(x[1], y[-33], x[2], y[-1], col = colours, border = NA)
   ends <- c(range[1], mean(range), range[2])
-  ends[abs(ends) < 1e-3 * diff(range)] <- 0
+  ends[abs(ends) < 1e-3 * abs(diff(range))] <- 0
   labels <- vapply(ends, function(v) format(signif(v, 3), digits = 3), "")
   labels <- paste0(c(if (beyond[1]) "< " else "", "", if (beyond[2]) "> " else ""), labels)
   at <- from_log(side[3] + c(0.03, 0.5, 0.97) * (side[4] - side[3]), graphics::par("ylog"))
   graphics::text(from_log(side[2] + 2.1 * line, graphics::par("xlog")), at, labels, adj = c(0, 0.5), cex = 0.75)
+  if (!is.null(title)) graphics::text(x[1], y[33], title, adj = c(0, -0.8), cex = 0.75)
 }

@@ -17,6 +17,7 @@ ggplot_slices <- function(plot_data) {
     through <- or_else(plot_data$through[[name]], NA)
     part$at <- if (part$counted[1]) match(as.character(through), part$label) else as.double(through)
     if (plot_data$log[[name]]) part[c("value", "at")] <- log10(part[c("value", "at")])
+    part$top <- seq_len(nrow(part)) %in% which.min(abs(part$value - part$at))
     part
   })
   shown <- do.call(rbind, parts)
@@ -28,7 +29,21 @@ ggplot_slices <- function(plot_data) {
   known <- shown[is.finite(shown$mean), ]
   curves <- known[!known$bars, ]
   bars <- known[known$bars, ]
-  ggplot2::ggplot(plot_data$data) + ggplot2::geom_blank(data = shown, mapping = aes_of(x = "value")) +
+  below <- !is.null(shown$acquisition)
+  if (below) {
+    rows <- c(paste("expected", plot_data$label), "acquisition")
+    for (name in c("shown", "seen", "curves", "bars")) {
+      part <- get(name)
+      part$row <- factor(rep(rows[1], nrow(part)), rows)
+      assign(name, part)
+    }
+  }
+  # (Levels have half a step of room on either side.)
+  room <- shown
+  room$least <- room$value - 0.5 * room$counted
+  room$most <- room$value + 0.5 * room$counted
+  ggplot2::ggplot(plot_data$data) + ggplot2::geom_blank(data = room, mapping = aes_of(x = "least")) +
+    ggplot2::geom_blank(data = room, mapping = aes_of(x = "most")) +
     ggplot2::geom_ribbon(data = with_known_band(curves), fill = mark$mean, alpha = 0.18,
                          mapping = aes_of(x = "value", ymin = "lower", ymax = "upper", group = "piece")) +
     ggplot2::geom_line(data = curves, mapping = aes_of(x = "value", y = "mean", group = "piece"), colour = mark$mean,
@@ -41,8 +56,29 @@ ggplot_slices <- function(plot_data) {
                             mapping = aes_of(x = "value", ymin = "lower", ymax = "upper")) +
     ggplot2::geom_point(data = bars, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, shape = 15,
                         size = 2) +
-    ggplot2::facet_wrap("panel", scales = "free_x") + axis$scale + ggplot_some_height(shown$mean) +
-    ggplot2::labs(x = NULL, y = "reward")
+    (if (below) ggplot_acquisition_row(shown, rows, plot_data$marked)
+     else ggplot2::facet_wrap("panel", scales = "free_x")) +
+    axis$scale + ggplot_some_height(shown$mean) + ggplot2::labs(x = NULL, y = "reward")
+}
+
+# The row of panels with the acquisition function. `top`: the drawn point nearest to the next choice.
+ggplot_acquisition_row <- function(shown, rows, marked) {
+  shown$row <- factor(rows[2], rows)
+  curves <- shown[!shown$bars, ]
+  bars <- shown[shown$bars, ]
+  top <- if (marked) shown[shown$top, ] else shown[0, ]
+  top$what <- rep("next choice", nrow(top))
+  list(
+    ggplot2::geom_line(data = curves, mapping = aes_of(x = "value", y = "acquisition", group = "piece"),
+                       linewidth = 0.8, na.rm = TRUE),
+    ggplot2::geom_linerange(data = bars, mapping = aes_of(x = "value", ymax = "acquisition"),
+                            ymin = min(0, bars$acquisition, na.rm = TRUE), linewidth = 0.6, na.rm = TRUE),
+    ggplot2::geom_point(data = bars, mapping = aes_of(x = "value", y = "acquisition"), size = 1.2, na.rm = TRUE),
+    ggplot2::geom_point(data = top, mapping = aes_of(x = "value", y = "acquisition", shape = "what"), size = 4,
+                        colour = mark$next_choice, na.rm = TRUE),
+    ggplot2::scale_shape_manual(NULL, values = c("next choice" = 18)),
+    ggplot2::facet_grid(row ~ panel, scales = "free", switch = "y")
+  )
 }
 
 # Observed rewards in the panels of slices, whose positions may have been shifted.
@@ -69,7 +105,14 @@ axis_of_panels <- function(data) {
   start <- ifelse(data$counted, apart * as.integer(data$panel), 0)
   data[c("value", "at")] <- data[c("value", "at")] + start
   levels <- data[data$counted, ]
-  of_levels <- function(limits) nrow(levels) > 0 && min(limits, na.rm = TRUE) > apart / 2
+  of_levels <- function(limits) nrow(levels) > 0 && any(is.finite(limits)) && min(limits, na.rm = TRUE) > apart / 2
+  # (About as many letters as fit below all panels of a row.)
+  room <- 66 / ceiling(if (is.null(data$acquisition)) sqrt(nlevels(data$panel)) else nlevels(data$panel))
+  for (one in split(seq_len(nrow(levels)), levels$panel)) {
+    words <- unique(levels$label[one])
+    short <- abbreviate(words, max(3, floor(room / max(length(words), 1)) - 1), named = FALSE)
+    levels$label[one] <- short[match(levels$label[one], words)]
+  }
   within <- function(limits) levels$value >= limits[1] - 0.5 & levels$value <= limits[2] + 0.5
   list(data = data, scale = ggplot2::scale_x_continuous(
     breaks = function(limits) {
@@ -78,7 +121,7 @@ axis_of_panels <- function(data) {
     labels = function(breaks) {
       if (of_levels(breaks)) levels$label[match(breaks, levels$value)] else format(breaks, trim = TRUE)
     },
-    expand = ggplot2::expansion(mult = 0.05, add = 0)
+    guide = ggplot2::guide_axis(check.overlap = TRUE), expand = ggplot2::expansion(mult = 0.05, add = 0)
   ))
 }
 
@@ -106,8 +149,10 @@ ggplot_plane <- function(plot_data, played, domain, colours, contours, shown = N
   if (all(vapply(axes, is.numeric, NA))) picture <- picture + ggplot_contours(surface, contours)
   played <- as_axis(played)
   best <- as_axis(plot_data$through)
-  picture + ggplot2::geom_point(data = played, mapping = aes_of(x = "at", y = "at_y"), shape = 21, fill = "white") +
-    ggplot2::geom_point(data = best, mapping = aes_of(x = "at", y = "at_y"), shape = 3, size = 3.5, stroke = 1.2) +
+  picture + ggplot2::geom_point(data = played, mapping = aes_of(x = "at", y = "at_y"), shape = 21, fill = "white",
+                                na.rm = TRUE) +
+    ggplot2::geom_point(data = best, mapping = aes_of(x = "at", y = "at_y"), shape = 3, size = 3.5, stroke = 1.2,
+                        na.rm = TRUE) +
     ggplot_log(paste(c("x", "y")[plot_data$log[plot_data$pair]], collapse = "")) +
     ggplot2::labs(x = input_labels(domain)[[plot_data$pair[1]]], y = input_labels(domain)[[plot_data$pair[2]]])
 }

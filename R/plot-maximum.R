@@ -19,8 +19,10 @@
 #' * `"front"`, for several objectives: the evaluations of the first two objectives, pale if they are beyond a limit.
 #'   The Pareto front of posterior means is drawn with bars of `width` sd, and so is the reference point.
 #' * `"feasible"`, for limits: the probability that all limits hold, along the range of each input.
-#' * `"all"`, the default: all of these except the dependence on one page, with slices of the four inputs that matter
-#'   most.
+#' * `"acquisition"` and `"parallel"`: the acquisition function along each input, and parallel coordinates, as for
+#'   [bandits][bandit-plots].
+#' * `"all"`, the default: all of these except the dependence, the acquisition function and the parallel coordinates on
+#'   one page, with slices of the four inputs that matter most.
 #'
 #' Along a proportion of a mixture, the others keep their ratio as far as their bounds allow. Elsewhere nothing is
 #' drawn.
@@ -31,7 +33,8 @@
 #'
 #' @param x a result of [maximize_bandit()].
 #' @param type the plot, one of the names in the list of plots. `"all"`, the default: those that apply, on one page.
-#' @param inputs names of the inputs of slices or dependence, or of the two inputs of a map. `NULL`, the default: all,
+#' @param inputs names of the inputs of slices, dependence, acquisition or parallel coordinates, or of the two inputs of
+#'   a map. `NULL`, the default: all,
 #'   or those that matter most.
 #' @param width half-width of bands in posterior sds, a number >= 0; 2 by default.
 #' @param resolution number of values per input, 2 to 1000. `NULL`, the default: 101 in slices, 45 in maps, 21 in
@@ -42,7 +45,7 @@
 #' * `progress`: `evaluation`, `reward`, `best` and `status`. With several outcomes also `kept` (were the limits
 #'   satisfied? `NA` if some values are unknown). With several objectives, `hypervolume` replaces `reward` and `best`.
 #' * `slices`, `dependence`: `input`, `value`, `label`, `mean`, `sd`, and the band from `lower` to `upper`.
-#' * `map`, `importance`: as drawn.
+#' * `map`, `importance`: as drawn. Of acquisition and parallel coordinates, the data.frame alone.
 #' * `front`: `x`, `y`, `kind` and the ends of the bars, with an attribute `objectives`.
 #' * `feasible`: `input`, `value`, `label` and `feasible`.
 #' @section Errors: Not every plot applies to every search. A front needs several objectives, and slices, maps and
@@ -61,17 +64,22 @@
 #' plot(found, "slices")
 #' @export
 plot.bandit_maximum <- function(x, type = c("all", "progress", "slices", "map", "importance", "dependence", "front",
-                                             "feasible"),
+                                             "feasible", "acquisition", "parallel"),
                                 inputs = NULL, width = 2, resolution = NULL, ...) {
   check_class(x, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(plot.bandit_maximum)))
-  type <- check_choice(type, c("all", "progress", "slices", "map", "importance", "dependence", "front", "feasible"))
+  type <- check_choice(type, eval(formals(plot.bandit_maximum)$type))
   check_picture(x, type, inputs, width, resolution, "x")
+  bare <- check_frame(TRUE, NULL, NULL, NULL, NULL, NULL)
+  if (type == "acquisition") {
+    return(invisible(plot_acquisition(x$bandit, context_of(x), width, resolution, bare, inputs)))
+  }
+  if (type == "parallel") return(invisible(plot_parallel(x$bandit, context_of(x), bare, inputs)))
   plot_data <- maximum_plot_data(x, type, inputs, width, resolution)
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
-  if (type == "all") graphics::par(mfrow = panel_layout(panel_count(plot_data)), mar = c(3.6, 3.8, 2.2, 2.6))
-  else if (panel_count(plot_data) > 1) graphics::par(mfrow = panel_layout(panel_count(plot_data)))
+  panels <- panel_count(plot_data)
+  if (panels > 1) graphics::par(mfrow = panel_layout(panels), mar = c(3.6, 3.8, 2.2, 2.6))
   draw_maximum(x, plot_data)
   invisible(plot_data)
 }
@@ -92,11 +100,11 @@ check_picture <- function(found, type, inputs, width, resolution, arg) {
     stop_argument("inputs", describe(inputs), paste(if (type == "map") "two names among" else "names among",
                                                     paste(dQuote(names, FALSE), collapse = ", ")))
   }
-  if (type %in% c("all", "progress", "front")) return(invisible())
+  if (type %in% c("all", "progress", "front", "parallel")) return(invisible())
   if (has_matrix(found$bandit$config$kernel)) {
     stop_argument("type", dQuote(type, FALSE), "\"progress\" if the kernel is given as a matrix")
   }
-  if (!type %in% c("slices", "feasible") && length(names) == 1) {
+  if (!type %in% c("slices", "feasible", "acquisition") && length(names) == 1) {
     stop_argument("type", dQuote(type, FALSE), "\"progress\" or \"slices\" for a single input")
   }
   if (type == "dependence" && is_tabulated_space(found$bandit$config)) {

@@ -124,7 +124,11 @@ draw_outcomes <- function(found, plot_data, frame = NULL) {
   through <- point_of_slices(found)
   if (!is.null(plot_data$feasible)) draw_slices(drawn_feasible(plot_data$feasible), through, domain,
                                            "probability that limits hold", c(0, 1))
-  if (!is.null(plot_data$slices)) draw_slices(plot_data$slices, through, domain, paste("expected", objectives(config)))
+  if (!is.null(plot_data$slices)) {
+    draw_slices(plot_data$slices, through, domain, paste("expected", objectives(config)),
+                seen = seen_along(found$history, domain, unique(plot_data$slices$input),
+                                  objective_seen(found)))
+  }
   if (!is.null(plot_data$dependence)) {
     draw_slices(plot_data$dependence, NULL, domain, dependence_label(objectives(config)))
   }
@@ -141,6 +145,12 @@ draw_outcomes <- function(found, plot_data, frame = NULL) {
                     attr(plot_data$importance, "explained")[[name]])
     graphics::title(main = name, cex.main = 1.1)
   }
+}
+
+# The observed values of the only objective; a goal that is a formula has none.
+objective_seen <- function(found) {
+  name <- objectives(found$bandit$config)
+  or_else(found$history[[name[1]]], rep(NA_real_, nrow(found$history)))
 }
 
 drawn_feasible <- function(plot_data) {
@@ -202,8 +212,13 @@ ggplot_outcomes <- function(found, plot_data, type) {
   if (type == "importance") return(ggplot_importance_of_outcomes(data))
   domain <- config$domain
   shown <- list(data = data, through = point_of_slices(found), pair = names(data)[1:2],
-                log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
-  if (type == "map") return(ggplot_plane(shown, found$history, domain, "mean", "sd"))
+                log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain),
+                axes = input_labels(domain))
+  if (type == "slices") shown$seen <- seen_along(found$history, domain, unique(data$input), objective_seen(found))
+  if (type == "map") {
+    return(ggplot_plane(shown, found$history, domain, "mean", "sd") +
+             ggplot2::labs(subtitle = "contours: posterior sd; +: recommended"))
+  }
   if (type == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objectives(config))))
   if (type == "dependence") {
     shown$through <- NULL
@@ -257,7 +272,7 @@ ggplot_importance_of_outcomes <- function(data) {
                       colour = mark$mean, width = 0.6) +
     ggplot2::scale_fill_manual(NULL, values = c(total = mark$band, alone = mark$mean)) +
     ggplot_limits_of_shares(data) + ggplot2::facet_wrap("outcome") +
-    ggplot2::coord_cartesian(xlim = c(0, 1)) + ggplot2::labs(x = "share of the variance", y = NULL)
+    ggplot2::coord_cartesian(xlim = c(0, 1)) + ggplot2::labs(x = "share of the variance (line: 90%)", y = NULL)
 }
 
 register_form("outcomes", progress_plot_data = progress_plot_data, draw_progress = function(plot_data, main) {

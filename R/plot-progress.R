@@ -26,7 +26,7 @@ draw_progress <- function(data, direction, ylim, label, ahead = NULL, main = NUL
   frame <- list(log = "", legend = TRUE, xlab = "evaluation", ylab = label, main = main, xlim = NULL, ylim = NULL)
   points <- progress_points(data, direction, ylim)
   key <- rbind(key_entry("best so far", mark$mean, lty = 1, lwd = 2),
-               key_entry("reward", mark$seen, pch = 16, size = 0.8),
+               key_entry(label, mark$seen, pch = 16, size = 0.8),
                if ("beyond the axis" %in% points$kind) key_entry("beyond the axis", mark$seen, pch = 1, size = 0.8),
                if ("stopped" %in% points$kind) key_entry("stopped", mark$seen, pch = 6, size = 0.8),
                if ("at a lower fidelity" %in% points$kind) {

@@ -129,7 +129,7 @@ recommended_point <- function(bandit, context) {
 # point of the slices (NULL: no point is marked).
 # `seen`: rewards at their values of the inputs, by seen_along().
 draw_slices <- function(plot_data, through, domain, label, ylim = NULL, seen = NULL) {
-  ylim <- or_else(ylim, shown_range(c(plot_data$lower, plot_data$mean, plot_data$upper), FALSE))
+  ylim <- or_else(ylim, range_with_seen(plot_data, seen))
   log <- stats::setNames(log_inputs(domain), domain$names)
   levels <- levels_of_inputs(domain)
   axes <- input_labels(domain)
@@ -137,6 +137,12 @@ draw_slices <- function(plot_data, through, domain, label, ylim = NULL, seen = N
     draw_slice(plot_data[plot_data$input == name, ], through[[name]], log[[name]], levels[[name]], label, ylim,
                axes[[name]], seen[seen$input == name, ])
   }
+}
+
+# The range of the bands and the rewards, without outliers among these.
+range_with_seen <- function(plot_data, seen) {
+  usual <- if (NROW(seen)) grDevices::boxplot.stats(seen$reward, coef = 3)$stats
+  shown_range(c(plot_data$lower, plot_data$mean, plot_data$upper, usual), FALSE)
 }
 
 # Observed rewards along each input, a data.frame `input`, `value` (or position of a level), `reward`. (They lie on a
@@ -164,7 +170,7 @@ draw_slice <- function(part, through, log, levels, label, ylim, axis, seen = NUL
   if (length(at)) graphics::abline(v = at, col = mark$next_choice, lty = 3, lwd = 1.5)
   if (NROW(seen)) {
     graphics::points(seen$value, inside(seen$reward), pch = ifelse(seen$reward == inside(seen$reward), 16, 1),
-                     cex = 0.6, col = grDevices::adjustcolor(mark$seen, point_alpha(nrow(seen))))
+                     cex = 0.6, xpd = TRUE, col = grDevices::adjustcolor(mark$seen, point_alpha(nrow(seen))))
   }
   if (is.null(levels) && nrow(part) > 1) {
     for (one in split(part, or_else(part$piece, rep(0, nrow(part))))) {
@@ -194,9 +200,10 @@ draw_plane <- function(plane, pair, values, domain, title, points = NULL, throug
   edges <- list(x = cell_edges(xs$at, log[1]), y = cell_edges(ys$at, log[2]))
   frame <- list(log = paste(c("x", "y")[log], collapse = ""), legend = FALSE, xlab = input_labels(domain)[[pair[1]]],
                 ylab = input_labels(domain)[[pair[2]]],
-                main = title, x_axis = if (!is.null(levels[[1]])) named_axis(levels[[1]]),
+                x_axis = if (!is.null(levels[[1]])) named_axis(levels[[1]]),
                 y_axis = if (!is.null(levels[[2]])) named_axis(levels[[2]]))
   open_picture(frame, edges$x, edges$y, NULL, grid = FALSE)
+  title_of_plane(title, through)
   # There are no values between two levels.
   draw_surface(xs$at, ys$at, z, edges, contours = is.null(unlist(levels)))
   point <- function(rows, axis, name) {
@@ -207,10 +214,16 @@ draw_plane <- function(plane, pair, values, domain, title, points = NULL, throug
                      bg = grDevices::adjustcolor("white", 0.75))
   }
   if (!is.null(through)) {
-    graphics::points(point(through, xs, pair[1]), point(through, ys, pair[2]), pch = 23, cex = 1.5, col = "black",
-                     bg = mark$next_choice)
+    graphics::points(point(through, xs, pair[1]), point(through, ys, pair[2]), pch = 3, cex = 1.6, lwd = 2.5)
   }
   draw_colour_key(known_range(z), edges$y, beyond = beyond_colours(values, z))
+}
+
+# With the meaning of the cross if there is room for it.
+title_of_plane <- function(title, through) {
+  with_cross <- paste0(title, "  (+ recommended)")
+  fits <- graphics::strwidth(with_cross, units = "inches", cex = 1.1, font = 2) <= graphics::par("fin")[1]
+  graphics::title(main = if (fits && !is.null(through)) with_cross else title, line = 1, cex.main = 1.1)
 }
 
 axis_positions <- function(values, levels) {

@@ -15,7 +15,7 @@ draw_ternary <- function(plane, set, pair, values, title, points, through, shown
   top <- sqrt(3) / 2
   graphics::plot.new()
   graphics::plot.window(c(-0.06, 1.06), c(-0.1, top + 0.08), asp = 1)
-  graphics::title(main = title, line = 1, cex.main = 1.1)
+  title_of_plane(title, through)
   a <- unique(plane[[pair[1]]]) / set$total
   b <- unique(plane[[pair[2]]]) / set$total
   z <- matrix(pmin(pmax(values, shown[1]), shown[2]), length(a), length(b))
@@ -25,7 +25,7 @@ draw_ternary <- function(plane, set, pair, values, title, points, through, shown
   if (!is.null(points)) {
     graphics::points(point(points), pch = 21, cex = 0.7, col = "black", bg = grDevices::adjustcolor("white", 0.75))
   }
-  if (!is.null(through)) graphics::points(point(through), pch = 23, cex = 1.5, col = "black", bg = mark$next_choice)
+  if (!is.null(through)) graphics::points(point(through), pch = 3, cex = 1.6, lwd = 2.5)
   draw_colour_key(known_range(z), c(0, top), beyond = beyond_colours(values, z))
 }
 

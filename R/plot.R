@@ -24,6 +24,11 @@
 #' * `"feasible"` (limits): the probability that all limits hold, along each input, through the best point.
 #' * `"progress"`: results in order, the best so far (or hypervolume), and a triangle: what the next 4 experiments are
 #'   expected to reach, with one sd of their gain ([expected-improvement]).
+#' * `"acquisition"`: the posterior along each input through the next point, and below it the acquisition function
+#'   (see [policies]), whose maximum that point is. Expected improvement is divided by its largest value drawn. With
+#'   more than four inputs, the four most important ones. A point of an initial design is not marked.
+#' * `"parallel"` (two or more inputs): parallel coordinates, a line per result and an axis per input. The colour is the
+#'   result, and darker is better. The recommended point is marked.
 #' * `"arms"` (all other domains): posterior mean and error bars by arm, or by distinct point played.
 #'
 #' A mixture of three components has a triangle for `"map"` and `"sd"`. With [outcomes] and one objective, charts show
@@ -53,7 +58,7 @@
 #'
 #' @param x a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,
-#'   `"front"`, `"feasible"`, `"progress"`, `"importance"` or `"dependence"`. Run: `"cumulative"` (default),
+#'   `"front"`, `"feasible"`, `"progress"`, `"importance"`, `"dependence"`, `"acquisition"` or `"parallel"`. Run: `"cumulative"` (default),
 #'   `"average"`, `"simple"` or `"violation"`. Comparison: a numeric column of `as.data.frame(comparison)`. Default
 #'   `"average_regret"`.
 #' @param context the context that is drawn: one value per context input, or a data.frame or matrix of one row. `NULL`
@@ -91,6 +96,8 @@
 #' @concept regret plot
 #' @concept Pareto front
 #' @concept slice plot
+#' @concept acquisition function
+#' @concept parallel coordinates
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
 #' f <- function(x) sin(9 * x) * x
@@ -107,7 +114,7 @@ NULL
 #' @method plot GPBandit
 #' @export
 plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible",
-                                      "progress", "importance", "dependence"),
+                                      "progress", "importance", "dependence", "acquisition", "parallel"),
                           context = NULL, truth = NULL, width = NULL, next_choice = TRUE, resolution = NULL,
                           legend = TRUE, xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
   check_bandit(x)
@@ -117,6 +124,8 @@ plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", 
   x <- looked_at(x)
   if (type == "importance") return(invisible(plot(input_importance(x, context = plot_data_context(x, context)))))
   if (type == "progress") return(invisible(plot_progress_of_bandit(x, frame)))
+  if (type == "acquisition") return(invisible(plot_acquisition(x, context, width, resolution, frame)))
+  if (type == "parallel") return(invisible(plot_parallel(x, context, frame)))
   type <- settled_type(type, x$config)
   if (type %in% c("front", "feasible")) {
     return(invisible(plot_outcomes_of_bandit(x, type, context, width, resolution, frame)))

@@ -63,7 +63,7 @@ shown_range <- function(values, log) {
 }
 
 draw_axes <- function(frame, ticks) {
-  labels <- or_else(abbreviated(frame$y_axis$labels, 12), tick_labels(ticks, grepl("y", frame$log)))
+  labels <- or_else(abbreviated(frame$y_axis$labels), tick_labels(ticks, grepl("y", frame$log)))
   across <- or_else(frame$x_axis$at, graphics::axTicks(1))
   below <- if (!is.null(frame$x_axis)) fitted_words(frame$x_axis$labels, diff(graphics::par("usr")[1:2]))
            else if (grepl("x", frame$log)) tick_labels(across, TRUE) else TRUE
@@ -73,7 +73,7 @@ draw_axes <- function(frame, ticks) {
                  tcl = -0.3, las = 1, mgp = c(3, 0.5, 0))
   # The axis label is just outside the labels of the ticks, however long these are, within the margin.
   line_height <- graphics::par("mai")[2] / max(graphics::par("mar")[2], 0.1)
-  wide <- max(graphics::strwidth(labels, units = "inches", cex = graphics::par("cex.axis"))) / line_height
+  wide <- max(0, graphics::strwidth(labels, units = "inches", cex = graphics::par("cex.axis"))) / line_height
   graphics::title(xlab = frame$xlab, line = 2)
   graphics::title(ylab = frame$ylab, line = max(min(wide + 1.2, graphics::par("mar")[2] - 1.1), 0))
   graphics::title(main = frame$main, line = if (is.null(frame$note)) 1 else 1.6, cex.main = 1.1)
@@ -82,15 +82,29 @@ draw_axes <- function(frame, ticks) {
   }
 }
 
-abbreviated <- function(words, size) if (!is.null(words)) abbreviate(words, size, named = FALSE)
+# Names along the left axis, abbreviated if the margin is too narrow for them (a line of it is for the axis label).
+abbreviated <- function(words) {
+  room <- graphics::par("mai")[2] * (1 - 1.6 / max(graphics::par("mar")[2], 1.6))
+  shortened(words, function(words) {
+    max(graphics::strwidth(words, units = "inches", cex = graphics::par("cex.axis"))) <= room
+  })
+}
 
-# Names below an axis, abbreviated until they fit.
+# Names at evenly spaced positions below an axis, abbreviated until neighbours are apart.
 fitted_words <- function(words, width) {
-  for (size in c(12, 8, 5, 3)) {
-    if (sum(graphics::strwidth(paste0(words, "nn"), cex = graphics::par("cex.axis"))) <= width) break
-    words <- abbreviate(words, size, named = FALSE)
+  shortened(words, function(words) {
+    wide <- graphics::strwidth(paste0(words, "nn"), cex = graphics::par("cex.axis"))
+    all(wide[-1] + wide[-length(wide)] <= 2 * width / max(length(words), 1))
+  })
+}
+
+shortened <- function(words, fits) {
+  if (!length(words)) return(words)
+  for (size in c(max(nchar(words)):3)) {
+    shorter <- abbreviate(words, size, named = FALSE)
+    if (fits(shorter)) break
   }
-  words
+  shorter
 }
 
 # The positions of levels or arms on an axis. Names are shown only if there are few enough to be readable.
@@ -155,16 +169,19 @@ is_flat <- function(z) {
   length(z) == 0 || diff(range(z)) <= 1e-9 * max(1, abs(z))
 }
 
-# Colours of surfaces from pale yellow to blue, with equal differences (CIE 1976) between neighbours. They are light
-# enough for black contours and marks, also at the dark end.
-surface_ramp <- function(n) {
-  path <- grDevices::convertColor(t(grDevices::col2rgb(rev(grDevices::hcl.colors(24, "YlGnBu"))[1:16])) / 255, "sRGB",
+# Colours from pale yellow to blue, with equal differences (CIE 1976) between neighbours, from some of 24 steps of a
+# palette.
+even_ramp <- function(n, steps) {
+  path <- grDevices::convertColor(t(grDevices::col2rgb(rev(grDevices::hcl.colors(24, "YlGnBu"))[steps])) / 255, "sRGB",
                                   "Lab")
   along <- cumsum(c(0, sqrt(rowSums(diff(path)^2))))
   lab <- apply(path, 2, function(part) stats::approx(along, part, seq(0, max(along), length.out = n))$y)
   grDevices::rgb(pmin(pmax(grDevices::convertColor(lab, "Lab", "sRGB"), 0), 1))
 }
-surface_colours <- surface_ramp(32)
+# Light enough for black contours and marks, also at the dark end.
+surface_colours <- even_ramp(32, 1:16)
+# Dark enough for lines on white, also at the pale end.
+line_colours <- even_ramp(32, 6:24)
 
 # The outer edges of cells centred at the values.
 cell_edges <- function(values, log) {

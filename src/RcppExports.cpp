@@ -326,6 +326,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_acquisition
+Rcpp::List cpp_bandit_acquisition(SEXP handle, const Rcpp::List& context, const Eigen::MatrixXd& points);
+RcppExport SEXP _gpbandits_cpp_bandit_acquisition(SEXP handleSEXP, SEXP contextSEXP, SEXP pointsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type context(contextSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_acquisition(handle, context, points));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_drawn_maxima
 Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, int draws);
 RcppExport SEXP _gpbandits_cpp_bandit_drawn_maxima(SEXP handleSEXP, SEXP contextSEXP, SEXP drawsSEXP) {
@@ -1589,6 +1601,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_advantage", (DL_FUNC) &_gpbandits_cpp_bandit_advantage, 4},
     {"_gpbandits_cpp_bandit_differences", (DL_FUNC) &_gpbandits_cpp_bandit_differences, 4},
     {"_gpbandits_cpp_bandit_intervals", (DL_FUNC) &_gpbandits_cpp_bandit_intervals, 2},
+    {"_gpbandits_cpp_bandit_acquisition", (DL_FUNC) &_gpbandits_cpp_bandit_acquisition, 3},
     {"_gpbandits_cpp_bandit_drawn_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_maxima, 3},
     {"_gpbandits_cpp_bandit_joint_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_joint_maxima, 2},
     {"_gpbandits_cpp_joint_maxima", (DL_FUNC) &_gpbandits_cpp_joint_maxima, 2},

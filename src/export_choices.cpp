@@ -232,6 +232,16 @@ Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
                          "refutations", static_cast<int>(found.refutations()));
 }
 
+// The acquisition function of the next query at points in the kernel's form, or at the candidates if these have no
+// columns. Steps that are due change the bandit.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_acquisition(SEXP handle, const Rcpp::List& context, const Eigen::MatrixXd& points) {
+  BanditHandle bandit(handle);
+  gpb::RRng rng;
+  const auto found = bandit->acquisition(gpb::contexts_from_list(context).at(0), points, rng);
+  return gpb::named_list("values", found.values, "logarithmic", found.logarithmic);
+}
+
 // Joint draws of the maximum and the value at the recommended point: a row each.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, int draws) {

@@ -871,20 +871,41 @@ Point Bandit::chosen(const Score& score, const Round& now, const Context& contex
   return left[static_cast<std::size_t>(best)];
 }
 
-Query Bandit::propose(const Context& context, Rng& rng) {
+Round Bandit::next_round(const Context& context, Rng& rng) {
   if (context.eligible) check_eligible(*context.eligible);
   settle_what_is_due();
-  Query q;
-  q.context = context;
   Round now = round(context);
   now.state.rng = &rng;
   now.width = guarded(model_state_.policy->width(now));
   set_outcome_widths(now);
   narrow_intervals(intervals_, now);
   now.intervals = &intervals_;
-  const Index opener = opened();
-  if (opener > 0) now.opponent = &state_.query(opener).point;
-  const bool opens = opener == 0 && model_state_.policy->opens_with_the_last();
+  if (opened() > 0) now.opponent = &state_.query(opened()).point;
+  return now;
+}
+
+AcquisitionValues Bandit::acquisition(const Context& context, const Points& X, Rng& rng) {
+  const Round now = next_round(context, rng);
+  const std::unique_ptr<Score> score = penalised(model_state_.policy->prepare(now, rng), now);
+  AcquisitionValues out;
+  if (!score) return out;
+  out.logarithmic = score->logarithmic();
+  if (X.cols() == 0) score->values(*now.candidates, out.values);
+  else if (!score->only_candidates()) out.values = score->at(X);
+  if (!model_state_.fresh || out.values.size() == 0) return out;
+  const Points points = X.cols() == 0 ? now.inputs() : X;
+  const KnownPoints known = not_again(context, kSame, points);
+  for (Index i = 0; i < out.values.size(); ++i) {
+    if (known.bars(row_of(points, i))) out.values[i] = kNaN;
+  }
+  return out;
+}
+
+Query Bandit::propose(const Context& context, Rng& rng) {
+  Query q;
+  q.context = context;
+  const Round now = next_round(context, rng);
+  const bool opens = !now.opponent && model_state_.policy->opens_with_the_last();
   const Point* last = opens && !state_.explores() ? last_answer(context) : nullptr;
   const Index again = state_.explores() ? 0 : to_repeat(context);
   std::unique_ptr<Score> score;

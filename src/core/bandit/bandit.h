@@ -50,6 +50,13 @@ struct ModelState {
   bool noiseless = false;
 };
 
+// No values: the next point is drawn at random, or the function is defined at the candidates only. NaN at points that
+// are not chosen again.
+struct AcquisitionValues {
+  VectorXd values;
+  bool logarithmic = false;  // see Score::logarithmic
+};
+
 class Bandit final : private PointFacts {
  public:
   Bandit(ModelState model_state, StateRules rules);
@@ -60,6 +67,9 @@ class Bandit final : private PointFacts {
   // ---- live events: steps that are due come before or after them
   // The next query by the policy, after the steps that are due. Not committed yet.
   Query propose(const Context& context, Rng& rng);
+  // The acquisition function of the next query at the rows of X, or at the candidates if X has no columns. The steps
+  // that are due come before it, as before a query.
+  AcquisitionValues acquisition(const Context& context, const Points& X, Rng& rng);
   // The number of points of a context that were not played and are not pending; infinite if it is not counted.
   double points_left(const Context& context);
   // Is that number above 0? Points are counted again only when those counted before may all have been evaluated.
@@ -175,6 +185,8 @@ class Bandit final : private PointFacts {
   OutcomeModel& outcome_model(Index outcome) { return outcome_models_[static_cast<std::size_t>(outcome)]; }
   bool has_several() const { return outcome_models_.size() > 1; }
   Round round(const Context& context) const;
+  // The round of the next query with its width, after the steps that are due.
+  Round next_round(const Context& context, Rng& rng);
   Round round_of_known(const Context& context) const;
   void offer_lookups(Round& round, const Context& context) const;
   double value(const Score& score, const Point& point, const Context& context) const;
