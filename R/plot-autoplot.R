@@ -135,15 +135,6 @@ ggplot_series <- function(series, x, y) data.frame(series = series, x = x, y = y
 # Zero has no position on a logarithmic axis.
 shown_on <- function(values, log) if (grepl("y", log)) ifelse(values > 0, values, NA) else values
 
-ggplot_look <- function(legend = "top") {
-  ggplot2::theme_minimal(base_size = 11) +
-    ggplot2::theme(legend.position = legend, legend.justification = if (legend == "top") "left" else "top",
-                   legend.spacing.y = ggplot2::unit(6, "pt"), legend.margin = ggplot2::margin(2, 2, 2, 2),
-                   plot.subtitle = ggplot2::element_text(colour = "grey35", size = 9),
-                   panel.grid.minor = ggplot2::element_blank(),
-                   plot.title.position = "plot")
-}
-
 # --- a bandit of many inputs -----------------------------------------------------------------------
 
 ggplot_through_best <- function(bandit, type, context, width, resolution) {

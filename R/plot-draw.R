@@ -337,6 +337,13 @@ draw_importance <- function(data, explained = attr(data, "explained")) {
   if (!is.null(said)) graphics::mtext(said, side = 3, line = 0.3, cex = 0.8)
 }
 
+# With the meaning of the cross if there is room for it.
+title_of_plane <- function(title, through) {
+  with_cross <- paste0(title, "  (+ recommended)")
+  fits <- graphics::strwidth(with_cross, units = "inches", cex = 1.1, font = 2) <= graphics::par("fin")[1]
+  graphics::title(main = if (fits && !is.null(through)) with_cross else title, line = 1, cex.main = 1.1)
+}
+
 panel_layout <- function(count) {
   columns <- ceiling(sqrt(count))
   c(ceiling(count / columns), columns)

@@ -4,6 +4,15 @@ ggplot_log <- function(log) {
   list(if (grepl("x", log)) ggplot2::scale_x_log10(), if (grepl("y", log)) ggplot2::scale_y_log10())
 }
 
+ggplot_look <- function(legend = "top") {
+  ggplot2::theme_minimal(base_size = 11) +
+    ggplot2::theme(legend.position = legend, legend.justification = if (legend == "top") "left" else "top",
+                   legend.spacing.y = ggplot2::unit(6, "pt"), legend.margin = ggplot2::margin(2, 2, 2, 2),
+                   plot.subtitle = ggplot2::element_text(colour = "grey35", size = 9),
+                   panel.grid.minor = ggplot2::element_blank(),
+                   plot.title.position = "plot")
+}
+
 # One panel per input. The panels share one axis, so the title of each panel names the scale of its numbers.
 ggplot_slices <- function(plot_data) {
   names <- unique(plot_data$data$input)

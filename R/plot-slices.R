@@ -219,13 +219,6 @@ draw_plane <- function(plane, pair, values, domain, title, points = NULL, throug
   draw_colour_key(known_range(z), edges$y, beyond = beyond_colours(values, z))
 }
 
-# With the meaning of the cross if there is room for it.
-title_of_plane <- function(title, through) {
-  with_cross <- paste0(title, "  (+ recommended)")
-  fits <- graphics::strwidth(with_cross, units = "inches", cex = 1.1, font = 2) <= graphics::par("fin")[1]
-  graphics::title(main = if (fits && !is.null(through)) with_cross else title, line = 1, cex.main = 1.1)
-}
-
 axis_positions <- function(values, levels) {
   list(at = if (is.null(levels)) unique(values) else seq_along(levels), levels = levels)
 }

@@ -90,7 +90,7 @@ read_outcomes <- function(outcome, attempts, config) {
   status <- if (!is.null(outcome$lost)) sprintf("%s (%d attempts)", outcome$lost, as.integer(attempts))
             else if (!is.null(outcome$error)) paste("error:", one_text(outcome$error))
   if (!is.null(status)) return(list(values = nothing, status = status))
-  found <- named_values(outcome$value, names)
+  found <- named_values(outcome$value, names, config$domain$names)
   if (is.null(found)) {
     return(list(values = nothing, status = sprintf("returned %s, not numbers named %s", describe(outcome$value),
                                                    paste(names, collapse = ", "))))
@@ -117,7 +117,7 @@ check_returned <- function(value, config) {
   if (of_form(config, "several")) {
     wanted <- outcome_names(config)
     lacking <- setdiff(wanted, given)
-    if (!is.null(named_values(value, wanted)) || length(lacking) == 0) return(invisible())
+    if (!is.null(named_values(value, wanted, config$domain$names)) || length(lacking) == 0) return(invisible())
     stop_argument("objective", sprintf("one that returns %s", given_words),
                   paste("a function that returns numbers named", paste0("`", wanted, "`", collapse = ", ")),
                   try = sprintf("the same names in `objective` and in `outcomes` or `limits` (%s)", lacking[1]))
@@ -129,8 +129,15 @@ check_returned <- function(value, config) {
   }
 }
 
+# A point of one number has its input's name, so that `c(a = x)` is named `a.x`.
+without_input <- function(given, names, inputs) {
+  if (length(inputs) != 1 || all(given %in% names)) return(given)
+  ending <- paste0(".", inputs)
+  ifelse(endsWith(given, ending), substr(given, 1, nchar(given) - nchar(ending)), given)
+}
+
 # NULL if the names differ.
-named_values <- function(value, names) {
+named_values <- function(value, names, inputs = NULL) {
   if (is.data.frame(value) && is.list(value) && nrow(value) == 1 || is.list(value) && !is.object(value)) {
     whole <- all(vapply(value, function(one) (is_number(one) || is.logical(one)) && length(one) == 1, NA))
     if (!whole) return(NULL)
@@ -138,7 +145,7 @@ named_values <- function(value, names) {
   }
   if (is.logical(value) && all(is.na(value))) value[] <- NA_real_
   if (!(is_number(value) || is.logical(value)) || is.null(names(value)) || anyDuplicated(names(value))) return(NULL)
-  value <- stats::setNames(as.double(value), names(value))
+  value <- stats::setNames(as.double(value), without_input(names(value), names, inputs))
   if ("reward" %in% names && !"reward" %in% names(value)) {
     other <- which(!names(value) %in% names)
     if (length(other) == 1) names(value)[other] <- "reward"

@@ -383,3 +383,11 @@ test_that("if no point is feasible with the requested probability, the most prob
   at <- b$posterior(rbind(data[c("x", "y")], expand.grid(x = seq(0, 1, 0.02), y = seq(0, 1, 0.02))))
   expect_gte(best$feasible, max(at$feasible) - 1e-6)
 })
+
+test_that("outcomes that are made of a point of one number keep their names", {
+  for (objective in list(function(x) c(a = x, b = -x), function(x) c(a = x$x, b = -x$x))) {
+    found <- maximize_bandit(objective, list(x = c(0, 1)), 3, outcomes = list(a = to_maximize(), b = at_most(0)))
+    expect_identical(found$history$a, found$history$x)
+    expect_identical(found$history$b, -found$history$x)
+  }
+})
