@@ -12,6 +12,9 @@ fitted_latent <- function(bandit, current, outcome) {
   known <- cpp_bandit_known(make_whole(bandit)$handle, outcome)
   sums <- known$id <= forgotten_of(bandit)$sums
   if (length(known$id) + sum(known$size[sums] - 1) < config$refit$minimum) return(NULL)
+  if (never_holds(bandit$config$outcomes[[outcome]]$role, known$value / known$size)) {
+    return(utils::modifyList(current, list(kernel = shortened_kernel(first$kernel, length(known$id), bandit$config))))
+  }
   fits_mean <- config$refit$mean == "fit"
   ids <- of_form(bandit$config, "rewarded_ids")(bandit, outcome)
   catch_error({
@@ -27,6 +30,22 @@ fitted_latent <- function(bandit, current, outcome) {
     warn_refit(bandit, e)
     current
   })
+}
+
+# Are all results equal, and beyond the limit? A fit would find a function without structure, which has its extremes in
+# the corners, again and again.
+never_holds <- function(role, value) {
+  !is.null(role) && is_limited(role) && length(value) > 0 && all(value == value[1]) &&
+    (value[1] < trait(role, "lower") || value[1] > trait(role, "upper"))
+}
+
+# A kernel with lengthscales like the distances between points spread over the space: the limit is most likely to hold
+# where none of them is near.
+shortened_kernel <- function(kernel, points, config) {
+  values <- kernel_parameters(kernel)
+  scales <- grep("lengthscale", names(values), fixed = TRUE)
+  values[scales] <- values[scales] * points^(-1 / length(input_names(config)))
+  kernel_with_parameters(kernel, values)
 }
 
 # The problem of fit_question(), with the parameters that follow those of the kernel. `config`: the outcome's settings

@@ -186,3 +186,17 @@ test_that("of many points a fit uses 400, evenly spread", {
   expect_equal(fitted(1:480), fitted(floor(0:399 * 479 / 399) + 1))
   expect_gt(max(abs(fitted(1:400) / fitted(1:480) - 1)), 1e-3)
 })
+
+test_that("until a declared limit holds somewhere, suggestions spread over the space", {
+  set.seed(1)
+  b <- auto_bandit(list(x = c(0, 1), y = c(0, 1)), n_initial = 5,
+                   outcomes = list(v = to_maximize(), ok = at_least(0.5, rewards = rewards_binary())))
+  for (k in 1:14) {
+    q <- b$suggest()
+    b$observe(data.frame(id = q$id, v = q$x + q$y, ok = 0))
+  }
+  points <- b$history()[6:14, c("x", "y")]
+  expect_gt(min(dist(points)), 0.2)
+  # The corners are four of the nine points at most.
+  expect_gte(sum(points$x %% 1 != 0 | points$y %% 1 != 0), 3)
+})
