@@ -82,7 +82,7 @@
 #'   `constraints`, `rewards` of the bandit, [pending_censor()], or policies for one outcome. Outcomes with a likelihood
 #'   need [width_constant()] or [width_function()], if the policy has a width.
 #' @seealso [outcome-policies] for formulas and guarantees, [policy_ehvi()]; [safe_opt()] if unsafe points must not be
-#'   evaluated; [constraints] for limits on average.
+#'   evaluated; [constraints] for limits on average; `where` of [search_space()] for constraints on inputs.
 #' @concept multi-objective optimization
 #' @concept Pareto front
 #' @concept constrained Bayesian optimization

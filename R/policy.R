@@ -3,9 +3,21 @@
 #' Policies: acquisition functions
 #'
 #' A policy is an acquisition function: it scores points by the posterior, and the best one is evaluated next.
-#' Let \eqn{\mu}{mu} and \eqn{\sigma}{sd} be the posterior mean and standard deviation of the latent function, and
-#' \eqn{w_t}{w_t} the confidence width (the multiplier \eqn{\sqrt{\beta_t}}{sqrt(beta_t)} of the posterior sd, see
-#' [widths]).
+#' [maximize_bandit()] and [auto_bandit()] choose one. Choose another for these reasons:
+#'
+#' * You look for the best point: `policy_ei()`, expected improvement (EI). If the noise is as large as the differences
+#'   between good points, `policy_ei(incumbent = "draws")` (noisy EI), or `policy_kg()` (knowledge gradient, KG).
+#' * Each evaluation earns its reward, as on a web page: `policy_ucb()`, the upper confidence bound (UCB), or
+#'   `policy_ts()`, Thompson sampling (TS). Both have regret bounds, and random choices suit many workers.
+#' * You want a map of the whole function: `policy_variance()`. For a level set [policy_straddle()], for several
+#'   objectives [policy_ehvi()].
+#' * For comparison: `policy_pi()`, the probability of improvement (PI), `policy_mean()`, `policy_uniform()`.
+#'
+#' `plot(bandit, "acquisition")` draws the function along each input.
+#'
+#' In the formulas, let \eqn{\mu}{mu} and \eqn{\sigma}{sd} be the posterior mean and standard deviation of the latent
+#' function, and \eqn{w_t}{w_t} the confidence width (the multiplier \eqn{\sqrt{\beta_t}}{sqrt(beta_t)} of the
+#' posterior sd, see [widths]).
 #'
 #' @section Upper confidence bound and Thompson sampling:
 #' `policy_ucb(width)` maximises the upper confidence bound
@@ -60,7 +72,8 @@
 #' variance (experimental design), and `policy_uniform()` draws uniformly.
 #'
 #' @section Further policies:
-#' * [policy_mes()], [policy_pims()], [policy_eims()]: information about the maximum, and sample paths.
+#' * [policy_mes()] (max-value entropy search), [policy_pims()] and [policy_eims()] (improvement on the maximum of a
+#'   sample path): information about the maximum.
 #' * [policy_straddle()]: level sets.
 #' * [policy_function()]: a custom acquisition function.
 #' * [policy_repeats()]: repeated evaluations of each choice.

@@ -3,7 +3,20 @@
 #' Rules for nonstationary rewards: change detection, restarts, windows, fading
 #'
 #' Rules by which a bandit discards or discounts old rewards if the function changes over time. Use them as
-#' `changes =` of [gp_bandit()], or through the presets [gp_ucb_cpd()] and [gp_ucb_drift()].
+#' `changes =` of [gp_bandit()], or through the presets [gp_ucb_cpd()] and [gp_ucb_drift()]. If the function does not
+#' change, no rule is needed. Otherwise:
+#'
+#' * You do not know how it changes: `changes = "auto"`. It chooses during the run how much to forget.
+#' * It drifts slowly, at a known pace: `change_oracle(window = )`, the last results only, or `change_oracle(rate = )`,
+#'   fading.
+#' * It jumps, at unknown times: `change_detect(delta = )`, a detector that needs only its error probability.
+#'   `cover =` is a version for any policy. `change_detect(threshold, ridge)` is the paper's, with a proof.
+#' * It jumps at known times, such as a new season: `change_oracle(times)`.
+#' * You have a custom rule: `change_function()`.
+#'
+#' (For a series of data without a bandit there is [detect_change()].)
+#'
+#' # Rules that restart
 #'
 #' A restart discards all data. Posterior, confidence width (with \eqn{t = 1} again) and detector start again. Rewards
 #' of earlier queries that arrive later are kept in the history and not used. These rules restart:
@@ -11,8 +24,7 @@
 #' * `change_detect(threshold, ridge)` (Algorithm 2 of Avanesov) detects changes in the uniform samples. After each
 #'   reward of a uniform query, [change_statistic()] compares the newest \eqn{q} uniform pairs with the \eqn{q} before
 #'   them, for \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}. The first statistic above
-#'   `threshold(q)` restarts the bandit. See *Thresholds* in [change-details]. (For data without a bandit there is
-#'   [detect_change()].)
+#'   `threshold(q)` restarts the bandit. See *Thresholds* in [change-details].
 #' * `change_detect(delta = )` is the event trigger of Brunzema et al. It restarts when a reward differs from the
 #'   posterior mean at its choice by more than
 #'   \deqn{\sqrt{\rho_t}\sigma(x) + w_t.}{sqrt(rho_t) sd(x) + w_t.}
@@ -32,6 +44,8 @@
 #' * `change_function()` restarts when `f(history)` returns `TRUE`. `history` has the rows of `$history()`
 #'   ([bandit-history]) since the last restart (or new epoch), with `NA` for rewards that have not arrived. `f` is
 #'   called before each query, once a reward has been observed since the restart.
+#'
+#' # Rules that discount
 #'
 #' If the pace of the changes is known, `change_oracle()` can discount old rewards within the posterior instead of
 #' restarting, in one of three ways. Here \eqn{t} is the round of the next query and \eqn{s} that of an observation:
