@@ -5,6 +5,9 @@
 #' The argument `gain` sets which bound of the information gain a confidence width uses. A confidence width, such as
 #' [width_igp()], is the multiplier of the posterior standard deviation.
 #'
+#' If in doubt, use `"realized"` where the width's page allows it, and otherwise `"greedy"`. A number from a paper, or
+#' `gain_rate()`, is for reproductions.
+#'
 #' A width needs the largest information, in nats, that \eqn{s} observations can give about the function:
 #' \deqn{\gamma_s = \max_{|A| = s} \tfrac12 \log\det(I + K_A/\lambda).}{gamma_s = max over s points A of 1/2 log det(I +
 #' K_A / lambda).}

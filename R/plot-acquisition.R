@@ -8,7 +8,7 @@ most_acquisition_panels <- 4
 acquisition_plot_data <- function(bandit, context, width, resolution, inputs = NULL) {
   check_has_posterior(bandit)
   refuse <- function(what) stop_argument("type", "\"acquisition\"", what)
-  check_not_scripted(bandit, function(title) refuse(paste0("another plot, because R code chooses the points of ", title)))
+  check_not_scripted(bandit, function(title) refuse(paste("another plot, because R code chooses the points of", title)))
   check_one_objective(bandit$config, "acquisition")
   width <- if (is.null(width)) 2 else check_number(width, lower = 0)
   if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)

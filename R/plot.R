@@ -58,9 +58,9 @@
 #'
 #' @param x a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,
-#'   `"front"`, `"feasible"`, `"progress"`, `"importance"`, `"dependence"`, `"acquisition"` or `"parallel"`. Run: `"cumulative"` (default),
-#'   `"average"`, `"simple"` or `"violation"`. Comparison: a numeric column of `as.data.frame(comparison)`. Default
-#'   `"average_regret"`.
+#'   `"front"`, `"feasible"`, `"progress"`, `"importance"`, `"dependence"`, `"acquisition"` or `"parallel"`. Run:
+#'   `"cumulative"` (default), `"average"`, `"simple"` or `"violation"`. Comparison: a numeric column of
+#'   `as.data.frame(comparison)`. Default `"average_regret"`.
 #' @param context the context that is drawn: one value per context input, or a data.frame or matrix of one row. `NULL`
 #'   (default): that of the last query.
 #' @param truth the true mean: a function of the input matrix (one row per point, context columns last), or one number

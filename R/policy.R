@@ -2,6 +2,7 @@
 
 #' Policies: acquisition functions
 #'
+#' @description
 #' A policy is an acquisition function: it scores points by the posterior, and the best one is evaluated next.
 #' [maximize_bandit()] and [auto_bandit()] choose one. Choose another for these reasons:
 #'
@@ -15,6 +16,7 @@
 #'
 #' `plot(bandit, "acquisition")` draws the function along each input.
 #'
+#' @details
 #' In the formulas, let \eqn{\mu}{mu} and \eqn{\sigma}{sd} be the posterior mean and standard deviation of the latent
 #' function, and \eqn{w_t}{w_t} the confidence width (the multiplier \eqn{\sqrt{\beta_t}}{sqrt(beta_t)} of the
 #' posterior sd, see [widths]).

@@ -456,8 +456,8 @@ NULL
 
 #' Regret bounds for functions that change
 #'
-#' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
-#' page. Arguments without a value must be given.
+#' This page has the formulas, arguments and conditions of the theorems of [regret_bound()] for functions that
+#' change. The notation is on that page. Arguments without a value must be given.
 #'
 #' @section Abrupt changes, a rate: `"cpd"` (`nu, d, Delta, change_points = NULL, constant = 1`) is Theorem 3.1 of
 #'   Avanesov, a rate for the expected regret:
@@ -556,9 +556,9 @@ NULL
 
 #' Regret and violation bounds with long-term constraints
 #'
-#' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
-#' page. Arguments without a value must be given. `quantity = "violation"` gives the bound of the constraint violation
-#' instead of the regret.
+#' This page has the formulas, arguments and conditions of the theorems of [regret_bound()] for long-term
+#' constraints. The notation is on that page. Arguments without a value must be given. `quantity = "violation"` gives
+#' the bound of the constraint violation instead of the regret.
 #'
 #' @section Long-term constraints (Shi and Eryilmaz 2022): There are epochs of \eqn{S} = `epoch` rounds, and \eqn{L} =
 #'   `epochs` of them (default: the number that `rounds` needs). Every epoch starts from a fresh posterior (`reuse =
@@ -701,9 +701,10 @@ NULL
 
 #' Regret bounds from confidence widths
 #'
-#' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
-#' page. A confidence width \eqn{w_t} is the multiplier of the posterior standard deviation. The bounds `"ucb"`, `"glm"`
-#' and `"duel"` need a width that holds in all rounds together (see [widths]), and hold with its probability.
+#' This page has the formulas, arguments and conditions of the theorems of [regret_bound()] that apply to a given
+#' width. The notation is on that page. A confidence width \eqn{w_t} is the multiplier of the posterior standard
+#' deviation. The bounds `"ucb"`, `"glm"` and `"duel"` need a width that holds in all rounds together (see [widths]),
+#' and hold with its probability.
 #'
 #' The argument `width` is a number, one number per round, or a function of \eqn{t}. With
 #' \deqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}
@@ -801,10 +802,10 @@ NULL
 
 #' Regret bounds for batches, designs and level sets
 #'
-#' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
-#' page. A confidence width \eqn{w} is the multiplier of the posterior standard deviation, see [widths]. As in
-#' [regret_bounds_widths], \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)} and
-#' \eqn{n_1 = 2\gamma/\log 2}{n1 = 2 gamma / log(2)}.
+#' This page has the formulas, arguments and conditions of the theorems of [regret_bound()] for batches, designs and
+#' level sets. The notation is on that page. A confidence width \eqn{w} is the multiplier of the posterior standard
+#' deviation, see [widths]. As in [regret_bounds_widths], \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}
+#' and \eqn{n_1 = 2\gamma/\log 2}{n1 = 2 gamma / log(2)}.
 #'
 #' @section Batched pure exploration: `"bpe"` (`noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation =
 #'   NULL, spacing = 0`) is for [bpe()]. A round of the first batch costs at most \eqn{2B\sqrt v}{2 B sqrt(v)}, and a

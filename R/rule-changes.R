@@ -2,6 +2,7 @@
 
 #' Rules for nonstationary rewards: change detection, restarts, windows, fading
 #'
+#' @description
 #' Rules by which a bandit discards or discounts old rewards if the function changes over time. Use them as
 #' `changes =` of [gp_bandit()], or through the presets [gp_ucb_cpd()] and [gp_ucb_drift()]. If the function does not
 #' change, no rule is needed. Otherwise:
@@ -16,6 +17,7 @@
 #'
 #' (For a series of data without a bandit there is [detect_change()].)
 #'
+#' @details
 #' # Rules that restart
 #'
 #' A restart discards all data. Posterior, confidence width (with \eqn{t = 1} again) and detector start again. Rewards

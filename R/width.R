@@ -79,6 +79,9 @@ NULL
 #' These widths assume that the function \eqn{f} is a draw from the bandit's Gaussian-process prior. A confidence width
 #' \eqn{w_t} is the multiplier of the posterior standard deviation. For the notation see [widths].
 #'
+#' For a list of arms use `width_srinivas_finite()`, for a box `width_srinivas_box()`. If nothing random can be assumed
+#' about the function, but a bound of its norm, see [widths_rkhs].
+#'
 #' @section Finitely many arms: `width_srinivas_finite(delta, scale)` is Theorem 1 of Srinivas et al. at `scale` = 1:
 #'   \deqn{w_t = \sqrt{s\cdot 2\log(n t^2\pi^2/(6\delta))},}{w_t = sqrt(scale * 2 log(n t^2 pi^2 / (6 delta))),}
 #'   where \eqn{s} is `scale`. The paper divides by five in practice (`scale = 1 / 5`).
@@ -269,9 +272,15 @@ NULL
 
 #' Confidence widths for late or corrupted rewards and wrong models
 #'
+#' @description
 #' These widths widen the confidence bounds when an assumption of the usual widths fails. A confidence width \eqn{w_t}
 #' is the multiplier of the posterior standard deviation. For the notation see [widths]. `base` is a width that would be
 #' right without the problem.
+#'
+#' * Rewards arrive late: `width_sdf()`.
+#' * The model is wrong by at most `epsilon` everywhere: `width_ec()`.
+#' * Some rewards are corrupted: `width_corrupt()`.
+#' * The function changes at unknown times: `width_cpd()`.
 #'
 #' @section Late rewards: `width_sdf(base, B_y, over)` is that of GP-UCB-SDF (Verma et al. 2022):
 #'   \deqn{w_t + B_y \sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s),}{w_t + B_y * sum over the last m queries s of sd_{t-1}(x_s),}
@@ -667,7 +676,8 @@ width_dmm <- function(B, R, delta = 0.1, alpha = NULL, alpha0 = NULL) new_width(
 #'
 #' `width_glm()` gives confidence bounds for the latent function of rewards that are not Gaussian. It is for
 #' [rewards_binary()], [rewards_counts()], and [rewards_preferences()] of pairs without ties. A confidence width
-#' \eqn{r_t} is the multiplier of a posterior standard deviation.
+#' \eqn{r_t} is the multiplier of a posterior standard deviation. Use it if bounds must hold with a stated probability;
+#' [width_constant()] is enough to find a good point.
 #'
 #' The bounds are
 #' \deqn{|f(x) - \hat f(x)| \le r_t\sigma_c(x).}{|f(x) - fhat(x)| <= r_t sd_c(x).}
