@@ -21,7 +21,10 @@ at_the_edge <- 3
 # `arm`: the 0-based arm of each reward, if the prior mean differs by arm.
 warn_of_prior <- function(bandit, reward, arm) {
   config <- bandit$config
-  if (!of_form(config, "gaussian") || !is.null(config$mean_function)) return(invisible())
+  # (A plateau is for rewards that the prior hardly allows.)
+  if (!of_form(config, "gaussian") || !is.null(config$mean_function) || !is.null(config$rewards$plateau)) {
+    return(invisible())
+  }
   # (Usually the prior allows the rewards, and only this check takes time.)
   if (cpp_bandit_allows(bandit$handle, reward, config$mean, arm, config$noise_var, at_the_edge)) return(invisible())
   if (trait(config$policy, "scripted") || !is.null(config$refit) || !is.null(config$outputs) ||

@@ -52,7 +52,7 @@ NULL
 #'
 #' At \eqn{u = c} the weight is halved. Choose \eqn{L} as a bound of \eqn{|f - m|} plus the largest noise. If it is
 #' smaller, correct rewards lose weight. A wrong reward within the plateau has its full weight: the rule does not detect
-#' outliers.
+#' outliers. If most rewards are beyond, the prior mean or \eqn{L} is wrong.
 #'
 #' @section Guarantee: If at most \eqn{n} rewards are wrong, by any amounts, use
 #'   `width_corrupt(width_amm(B, R, delta), count = n)`. With probability \eqn{1-\delta}{1 - delta} its intervals hold
@@ -71,7 +71,7 @@ NULL
 #'   0.77\lambda/c_d\right)/\sqrt\lambda,}{2 (w_T + M sqrt(n)) sqrt(c T gamma_T) + 2 L n, M = (sqrt(4 L^2 + c_d^2) +
 #'   0.77 lambda / c_d) / sqrt(lambda),}
 #'   where \eqn{w_T} is the base, \eqn{c_d} = `decay`, and \eqn{c} and \eqn{\gamma_T}{gamma_T} are those of
-#'   [regret_bound()]. The average regret tends to 0 if \eqn{n\gamma_T/T}{n gamma_T / T} does. The same holds for
+#'   [regret_bound()] (`"ucb"` with `total` \eqn{= M\sqrt{n\lambda}}{= M sqrt(n lambda)} is the first term). The average regret tends to 0 if \eqn{n\gamma_T/T}{n gamma_T / T} does. The same holds for
 #'   `rewards_robust(clip = b)` with a prior mean of 0, \eqn{L = b} and \eqn{M = 2b/\sqrt\lambda}{M = 2 b /
 #'   sqrt(lambda)}. These are original results, not peer-reviewed, see the article "Derivations".
 #'

@@ -34,12 +34,8 @@
 #'   With \eqn{t} the number of rounds since the restart,
 #'   \deqn{\rho_t = 2\log(2\pi_t/\delta),\quad w_t = \sqrt{2\lambda\log(2\pi_t/\delta)},\quad \pi_t = \pi^2t^2/6.}{rho_t
 #'   = 2 log(2 pi_t / delta), w_t = sqrt(2 lambda log(2 pi_t / delta)), pi_t = pi^2 t^2 / 6.}
-#' * `change_detect(delta = , cover = N)` is detection augmented learning (DAL, Gerogiannis et al.) for any policy. The
-#'   uniform queries are replaced by \eqn{N} points in turn, spread over the domain. It restarts when the mean reward of
-#'   one of them has changed, by a test of all splits of its rewards (those that the policy chose included). For
-#'   \eqn{s} older and \eqn{m} newer rewards, \eqn{n = s + m}, the means may differ by
-#'   \deqn{x(s, m) = \sqrt{2\lambda\left(\frac1s + \frac1m\right)\log\frac{2Nn(n-1)^2}\delta}.}{x(s, m) = sqrt(2
-#'   lambda (1 / s + 1 / m) log(2 N n (n - 1)^2 / delta)).}
+#' * `change_detect(delta = , cover = N)` is detection augmented learning (DAL), for any policy: forced rounds play
+#'   \eqn{N} points in turn, and a changed mean at one of them restarts. See *A cover* in [change-details].
 #' * `change_oracle(times)` restarts after these rounds (the true changes, for comparison), and
 #'   `change_oracle(every = )` at regular intervals.
 #' * `change_never()` explores uniformly and does not restart.
@@ -80,14 +76,8 @@
 #' @section Strings: Wherever a rule is expected, a string represents the constructor with its defaults:
 #'   `changes = "never"` is `change_never()`. An unknown string is an error that lists the choices.
 #' @section Guarantee: See [gp_ucb_cpd()] for `change_detect(threshold, ridge)`, and [gp_ucb_drift()] for the event
-#'   trigger, restarts, windows, weights and drift. `change_function()` and automatic choices have none.
-#'
-#'   With `cover`, and noise of variance proxy \eqn{\lambda}{lambda}, without any assumption about \eqn{f}: between two
-#'   changes the probability of a restart is at most `delta`. With the same probability, a change by more than
-#'   \eqn{2x(s, m)} at a covered point with \eqn{s} rewards is detected by its \eqn{m}-th reward after the change.
-#'   Changes elsewhere may remain unnoticed. This is an original result, not peer-reviewed, see the article
-#'   "Derivations". Of DAL we had the abstract and reviews: its detector, its schedule of exploration and its regret
-#'   of order \eqn{\sqrt{KT}}{sqrt(K T)} for \eqn{K} changes are not those of this rule.
+#'   trigger, restarts, windows, weights and drift, and [change-details] for `cover`. `change_function()` and automatic
+#'   choices have none.
 #' @param threshold a function of the half-length \eqn{q} that returns one number > 0: the largest statistic (squared,
 #'   in units of the reward squared) that raises no alarm. For rewards with a likelihood it is in nats.
 #' @param ridge a function of \eqn{q} that returns one number > 0: the regulariser \eqn{q\rho_q}{q rho_q} of each half's
@@ -110,7 +100,7 @@
 #' @param delta the failure probability of the event trigger, a number in (0, 1). `NULL` (default): `threshold` and
 #'   `ridge` are given.
 #' @param cover the number \eqn{N} of points that are played in turn, an integer >= 2, with `delta`. `NULL` (default):
-#'   no such points. Not with contexts, or with other [rewards].
+#'   none. Not with contexts or other [rewards].
 #' @return An object of class `bandit_changes`.
 #' @section Errors: If `threshold`, `ridge` or `f` returns a wrong value, the round ends in an error and the bandit
 #'   remains as it was.
@@ -153,6 +143,19 @@ NULL
 #'   [calibrate_detector()] finds the constants \eqn{C} and \eqn{c}. If the contexts are known in advance, the statistic
 #'   is an average over all pairs of an arm and a context; in a box, low-discrepancy points replace the arms. If they
 #'   are not, it is an average over the uniform samples since the last restart.
+#' @section A cover: `change_detect(delta = , cover = N)` is for any policy, after DAL (Gerogiannis et al. 2025). The
+#'   uniform queries are replaced by \eqn{N} points in turn, spread over the domain. It restarts when the mean reward of
+#'   one of them has changed, by a test of all splits of its rewards (those that the policy chose included). For
+#'   \eqn{s} older and \eqn{m} newer rewards, \eqn{n = s + m}, the means may differ by
+#'   \deqn{x(s, m) = \sqrt{2\lambda\left(\frac1s + \frac1m\right)\log\frac{2Nn(n-1)^2}\delta}.}{x(s, m) = sqrt(2
+#'   lambda (1 / s + 1 / m) log(2 N n (n - 1)^2 / delta)).}
+#'
+#'   Let \eqn{\lambda}{lambda} be a variance proxy of the noise, without any assumption about \eqn{f}. Between two
+#'   changes the probability of a restart is at most `delta`. With probability \eqn{1-\delta}{1 - delta} a change by
+#'   more than \eqn{2x(s, m)} at a covered point with \eqn{s} rewards is detected by its \eqn{m}-th reward after the
+#'   change. Changes elsewhere may remain unnoticed. This is an original result, not peer-reviewed, see the article
+#'   "Derivations". Of the paper we had the abstract and reviews: its detector, its schedule of exploration and its
+#'   regret of order \eqn{\sqrt{KT}}{sqrt(K T)} for \eqn{K} changes are not those of this rule.
 #' @section Rewards with a likelihood: With [rewards] the rules are as follows.
 #'
 #'   * `change_detect(threshold)`, without `ridge`: the statistic is the log Bayes factor
@@ -190,8 +193,8 @@ NULL
 #'
 #'   With \eqn{m} kept observations in a box it is \eqn{m^3/6} for window and weights, and \eqn{t^2} for drift. The
 #'   engine `"played"` needs \eqn{2nm}{2 n m}, \eqn{nm^2}{n m^2} and \eqn{nt}{n t}.
-#' @references Avanesov (2019) <https://arxiv.org/abs/1908.07636>; Herbster and Warmuth (1998), Tracking the best
-#'   expert, Machine Learning 32.
+#' @references Avanesov (2019) <https://arxiv.org/abs/1908.07636>; Gerogiannis, Huang, Bose and Veeravalli (2025)
+#'   <https://arxiv.org/abs/2501.19401>; Herbster and Warmuth (1998), Tracking the best expert, Machine Learning 32.
 #' @concept nonstationary bandits
 #' @concept change-point detection
 #' @concept fixed share

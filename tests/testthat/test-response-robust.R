@@ -20,7 +20,7 @@ test_that("the posterior is that of a robust conjugate Gaussian process, in ever
     b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(2), mean = 0.3, engine = engine,
                    rewards = rewards_robust(plateau = 1.5, decay = 0.5))
     for (i in seq_along(rows)) {
-      suppressWarnings(b$add(arm = rows[i], reward = y[i], noise_var = if (!is.na(own[i])) own[i]))
+      b$add(arm = rows[i], reward = y[i], noise_var = if (!is.na(own[i])) own[i])
     }
     found <- b$posterior()
     expect_equal(found$mean, expected$mean, tolerance = 1e-6)
@@ -47,14 +47,14 @@ test_that("rewards within the plateau change no bit, and one beyond moves the me
   largest <- (sqrt(4 * 2^2 + 1) + 0.77 * 0.04) / sqrt(0.04)
   for (wrong in c(2.5, 4, -10, 1e3, -1e8, 1e15, 1e100)) {
     one <- made(rewards_robust(plateau = 2))
-    suppressWarnings(one$add(arm = c(1, 5, 8), reward = c(0.3, wrong, 1.2)))
+    expect_silent(one$add(arm = c(1, 5, 8), reward = c(0.3, wrong, 1.2)))
     u <- min(abs(wrong) - 2, 1e8)
     correct <- made(NULL)
     correct$add(arm = c(1, 5, 8), reward = c(0.3, -2 * sign(wrong), 1.2), noise_var = 0.04 * c(1, 1 + u^2, 1))
     expect_true(all(abs(one$posterior()$mean - correct$posterior()$mean) <= largest * one$posterior()$sd))
   }
   far <- made(rewards_robust(plateau = 2))
-  suppressWarnings(far$add(arm = c(1, 5, 8), reward = c(0.3, 1e100, 1.2)))
+  far$add(arm = c(1, 5, 8), reward = c(0.3, 1e100, 1.2))
   without <- made(NULL)
   without$add(arm = c(1, 8), reward = c(0.3, 1.2))
   expect_equal(far$posterior()$mean, without$posterior()$mean, tolerance = 1e-6)
