@@ -56,9 +56,6 @@
 #'   kernel
 #'   \deqn{k(x,x')(1-\epsilon)^{|t-t'|/2}.}{k(x, x') (1 - epsilon)^(|t - t'| / 2).}
 #'
-#'   Mean, standard deviation and draws are those of the function in round \eqn{t}, and the information gain is that of
-#'   this kernel.
-#'
 #' If the pace is unknown, `changes = "auto"` chooses during the run between no forgetting and windows of 50, 100, 200,
 #' 400 and 800 observations. `change_oracle()` with several windows, or several rates and `by = "weights"`, chooses
 #' between these and no forgetting. For the rule see *Choice of a window or rate* in [change-details].
@@ -69,12 +66,11 @@
 #' @section Exploration: With any rule the bandit explores uniformly while
 #'   \deqn{|U| \le \xi\sqrt{|H|},}{|U| <= xi sqrt(|H|),}
 #'   and otherwise uses its policy (acquisition function). \eqn{U} are the uniform queries and \eqn{H} all queries since
-#'   the last restart, and \eqn{\xi}{xi} = `explore`. The history's `action` is then `"explore"`. `explore = 0` never
-#'   explores.
+#'   the last restart, and \eqn{\xi}{xi} = `explore`. The history's `action` is then `"explore"`.
 #' @section Response types: The rules work with binary, count and other [rewards] too, by other formulas: see
 #'   [change-details].
 #' @section Strings: Wherever a rule is expected, a string represents the constructor with its defaults:
-#'   `changes = "never"` is `change_never()`. An unknown string is an error that lists the choices.
+#'   `changes = "never"` is `change_never()`.
 #' @section Guarantee: See [gp_ucb_cpd()] for `change_detect(threshold, ridge)`, and [gp_ucb_drift()] for the event
 #'   trigger, restarts, windows, weights and drift, and [change-details] for `cover`. `change_function()` and automatic
 #'   choices have none.
@@ -87,8 +83,8 @@
 #' @param explore \eqn{\xi}{xi}, a number >= 0. By default \eqn{\sqrt3}{sqrt(3)} for `change_detect(threshold, ridge)`,
 #'   with `cover`, for `change_never()` and `change_oracle(times)`, and 0 for the others.
 #' @param kernel the kernel of the detector. `NULL`, the default, is the bandit's kernel.
-#' @param dyadic if `TRUE`, only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tested. This is cheaper by a
-#'   factor that grows with \eqn{|U|}, and slower to detect a change. `FALSE`, the default, tests all, as in the paper.
+#' @param dyadic if `TRUE`, only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tested, which is cheaper and
+#'   slower to detect a change. `FALSE`, the default, tests all.
 #' @param times,every rounds after which to restart: integers >= 1, or one integer >= 1 for regular intervals. Exactly
 #'   one of `times`, `every`, `window` and `rate` is given; the others are `NULL` (default).
 #' @param rate \eqn{\epsilon}{epsilon}, the proportion that is discounted in a round: a number in \[0, 1), where 0
