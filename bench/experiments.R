@@ -12,6 +12,8 @@
 # which rows answer, and what a search draws: settings are compared in pairs. Every search is a line of `out`; searches
 # that it has are not made again.
 #
+# Settings of bench/shared/ablation.R (`product`, `random_design`, ...) leave out or replace a part of the default.
+#
 # `half1` chose the defaults, `half2` is for reports. `goals=all`: tables with several outcomes, by the share of the
 # hypervolume of all rows. `to_end=TRUE`: a search goes on after its first success, for curves. Direct arylation is
 # apart from the halves (`tables=direct_arylation`); stored with it are 50 searches of EDBO and those of 50 chemists.
@@ -19,6 +21,7 @@ library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/experiments.R")
 source("bench/shared/peers.R")
+source("bench/shared/ablation.R")
 args <- arguments(tables = "all", settings = "default,random", seeds = "1:20", batch = "1", experiments = "60",
                   goals = "one", to_end = "FALSE", out = "", report = "FALSE", curves = "FALSE", article = "FALSE")
 
@@ -42,12 +45,16 @@ settings <- list(
   descriptors = function(pool) list(),
   random = NULL
 )
+settings <- c(settings, lapply(ablations, function(part) function(pool) part["model"][!is.null(part$model)]))
+
+or_identity <- function(f) if (is.null(f)) identity else f
 
 bandit_for <- function(pool, setting) {
   features <- if (setting == "descriptors") descriptors(pool$name)
   goals <- if (args$goals == "all") lapply(pool$outcomes, function(one) to_maximize())
   domain <- finite_domain(pool$inputs, labels = FALSE, features = features)
-  do.call(auto_bandit, c(list(domain, outcomes = goals), settings[[setting]](pool)))
+  making <- or_identity(ablations[[setting]]$making)
+  making(do.call(auto_bandit, c(list(domain, outcomes = goals), settings[[setting]](pool))))
 }
 
 # The arms that a search asks for, in their order.
@@ -87,7 +94,8 @@ play <- function(pool, setting, seed) {
   count <- min(as.integer(args$experiments), length(pool$rows))
   several <- args$goals == "all"
   started <- proc.time()
-  arms <- search_arms(pool, setting, seed, count, as.integer(args$batch), !several && args$to_end == "FALSE")
+  playing <- or_identity(ablations[[setting]]$playing)
+  arms <- playing(search_arms(pool, setting, seed, count, as.integer(args$batch), !several && args$to_end == "FALSE"))
   spent <- sum((proc.time() - started)[1:2])
   best_so_far <- cummax(pool$value[arms])
   after <- function(k) if (length(arms) >= k) best_so_far[k] else max(best_so_far)
