@@ -27,21 +27,15 @@
 #'   reward of a uniform query, [change_statistic()] compares the newest \eqn{q} uniform pairs with the \eqn{q} before
 #'   them, for \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}. The first statistic above
 #'   `threshold(q)` restarts the bandit. See *Thresholds* in [change-details].
-#' * `change_detect(delta = )` is the event trigger of Brunzema et al. It restarts when a reward differs from the
-#'   posterior mean at its choice by more than
-#'   \deqn{\sqrt{\rho_t}\sigma(x) + w_t.}{sqrt(rho_t) sd(x) + w_t.}
-#'
-#'   With \eqn{t} the number of rounds since the restart,
-#'   \deqn{\rho_t = 2\log(2\pi_t/\delta),\quad w_t = \sqrt{2\lambda\log(2\pi_t/\delta)},\quad \pi_t = \pi^2t^2/6.}{rho_t
-#'   = 2 log(2 pi_t / delta), w_t = sqrt(2 lambda log(2 pi_t / delta)), pi_t = pi^2 t^2 / 6.}
+#' * `change_detect(delta = )` is the event trigger of Brunzema et al. It restarts when a reward is too far from the
+#'   posterior mean at its choice. See *Thresholds*, too.
 #' * `change_detect(delta = , cover = N)` is detection augmented learning (DAL), for any policy: forced rounds play
 #'   \eqn{N} points in turn, and a changed mean at one of them restarts. See *A cover* in [change-details].
 #' * `change_oracle(times)` restarts after these rounds (the true changes, for comparison), and
 #'   `change_oracle(every = )` at regular intervals.
 #' * `change_never()` explores uniformly and does not restart.
 #' * `change_function()` restarts when `f(history)` returns `TRUE`. `history` has the rows of `$history()`
-#'   ([bandit-history]) since the last restart (or new epoch), with `NA` for rewards that have not arrived. `f` is
-#'   called before each query, once a reward has been observed since the restart.
+#'   ([bandit-history]) since the last restart (or new epoch), with `NA` for rewards that have not arrived.
 #'
 #' # Rules that discount
 #'
@@ -56,21 +50,15 @@
 #'   kernel
 #'   \deqn{k(x,x')(1-\epsilon)^{|t-t'|/2}.}{k(x, x') (1 - epsilon)^(|t - t'| / 2).}
 #'
-#' If the pace is unknown, `changes = "auto"` chooses during the run between no forgetting and windows of 50, 100, 200,
-#' 400 and 800 observations. `change_oracle()` with several windows, or several rates and `by = "weights"`, chooses
-#' between these and no forgetting. For the rule see *Choice of a window or rate* in [change-details].
-#'
-#' Refits ([refit_every()]) use all rewards since the last restart with equal weights, also under a `window` or a
-#' `rate`.
+#' `changes = "auto"` chooses during the run between no forgetting and windows of 50, 100, 200, 400 and 800 observations.
+#' `change_oracle()` with several windows, or several rates and `by = "weights"`, chooses between these and no
+#' forgetting. See *Choice of a window or rate* in [change-details].
 #'
 #' @section Exploration: With any rule the bandit explores uniformly while
 #'   \deqn{|U| \le \xi\sqrt{|H|},}{|U| <= xi sqrt(|H|),}
 #'   and otherwise uses its policy (acquisition function). \eqn{U} are the uniform queries and \eqn{H} all queries since
 #'   the last restart, and \eqn{\xi}{xi} = `explore`. The history's `action` is then `"explore"`.
-#' @section Response types: The rules work with binary, count and other [rewards] too, by other formulas: see
-#'   [change-details].
-#' @section Strings: Wherever a rule is expected, a string represents the constructor with its defaults:
-#'   `changes = "never"` is `change_never()`.
+#' @section Strings: A string is a constructor with its defaults: `changes = "never"` is `change_never()`.
 #' @section Guarantee: See [gp_ucb_cpd()] for `change_detect(threshold, ridge)`, and [gp_ucb_drift()] for the event
 #'   trigger, restarts, windows, weights and drift, and [change-details] for `cover`. `change_function()` and automatic
 #'   choices have none.
@@ -98,8 +86,7 @@
 #' @param cover the number \eqn{N} of points that are played in turn, an integer >= 2, with `delta`. `NULL` (default):
 #'   none. Not with contexts or other [rewards].
 #' @return An object of class `bandit_changes`.
-#' @section Errors: If `threshold`, `ridge` or `f` returns a wrong value, the round ends in an error and the bandit
-#'   remains as it was.
+#' @section Errors: A wrong value of `threshold`, `ridge` or `f` is an error, and the bandit remains as it was.
 #' @references Avanesov (2019), How to gamble with non-stationary X-armed bandits and have no regrets
 #'   <https://arxiv.org/abs/1908.07636>; Brunzema, von Rohr, Solowjow and Trimpe (2025)
 #'   <https://arxiv.org/abs/2208.10790> for the event trigger; Gerogiannis, Huang, Bose and Veeravalli (2025)
@@ -139,6 +126,13 @@ NULL
 #'   [calibrate_detector()] finds the constants \eqn{C} and \eqn{c}. If the contexts are known in advance, the statistic
 #'   is an average over all pairs of an arm and a context; in a box, low-discrepancy points replace the arms. If they
 #'   are not, it is an average over the uniform samples since the last restart.
+#'
+#'   The event trigger restarts when a reward differs from the posterior mean at its choice by more than
+#'   \deqn{\sqrt{\rho_t}\sigma(x) + w_t.}{sqrt(rho_t) sd(x) + w_t.}
+#'
+#'   With \eqn{t} the number of rounds since the restart,
+#'   \deqn{\rho_t = 2\log(2\pi_t/\delta),\quad w_t = \sqrt{2\lambda\log(2\pi_t/\delta)},\quad \pi_t = \pi^2t^2/6.}{rho_t
+#'   = 2 log(2 pi_t / delta), w_t = sqrt(2 lambda log(2 pi_t / delta)), pi_t = pi^2 t^2 / 6.}
 #' @section A cover: `change_detect(delta = , cover = N)` is for any policy, after DAL (Gerogiannis et al. 2025). The
 #'   uniform queries are replaced by \eqn{N} points in turn, spread over the domain. It restarts when the mean reward of
 #'   one of them has changed, by a test of all splits of its rewards (those that the policy chose included). For
@@ -179,6 +173,9 @@ NULL
 #'   where the prior weight \eqn{\pi_k}{pi_k} is 1/2 for no forgetting, and equal for the others. This is the fixed
 #'   share method of Herbster and Warmuth. The choice with the largest weight is used. It is part of the event log, and
 #'   `print()` shows it.
+#' @section Refits: [refit_every()] uses all rewards since the last restart with equal weights, also under a `window` or
+#'   a `rate`. The `f` of [change_function()] is called before each query, once a reward has been observed since the
+#'   restart.
 #' @section Cost: All rules are exact: in every round the posterior equals a fit from scratch to the rewards that are
 #'   kept. The cost of a round, over \eqn{n} arms with a kernel of rank \eqn{r}, is
 #'
