@@ -21,7 +21,7 @@ export GPBANDITS_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test test-all fuzz check bench build-time vignettes site pictures coverage lint document sanitize clean
+.PHONY: help demo test test-all fuzz check bench cells build-time vignettes site pictures coverage lint document sanitize clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,11 @@ bench: ## run the benchmarks in bench/
 	@Rscript tools/setup.R bench
 	@$(MAKE) -s $(STAMP)
 	@set -e; for script in bench/*.R; do echo "== $$script"; Rscript "$$script"; done
+
+cells: ## one cell of each stored table of the articles again, compared with it
+	@Rscript tools/setup.R bench
+	@$(MAKE) -s $(STAMP)
+	@Rscript tools/cells.R
 
 build-time: ## seconds of processor that R CMD INSTALL takes without a compiler cache (bench/results/build.md)
 	@Rscript tools/setup.R demo
