@@ -37,7 +37,9 @@
 #'   \eqn{k(x,x)\le 1}{k(x, x) <= 1}; Gaussian noise of the true variance `noise_var`.
 #'
 #'   The division by five is outside the theorem. On a box, [width_srinivas_compact()] and [width_amm()] have theorems
-#'   for an upper bound that is maximised exactly; the package searches for its maximum numerically.
+#'   for an upper bound that is maximised exactly; the package searches for its maximum numerically. There, under the
+#'   prior, the regret is of order \eqn{\sqrt T}{sqrt(T)} up to logarithms for [kernel_se()] and smooth enough
+#'   [kernel_matern()] (Iwazaki 2025). Its constants depend on the function drawn, so [regret_bound()] does not have it.
 #'
 #'   For EI the average regret tends to 0 if \eqn{f} is drawn from the prior with [kernel_se()] or [kernel_matern()]
 #'   (Wang, Wang, Ng and Petra 2025). Conditions: the kernel and the Gaussian noise are known and fixed; `xi = 0`; no
@@ -60,7 +62,8 @@
 #'   optimization of machine learning algorithms <https://arxiv.org/abs/1206.2944>; Valko, Korda, Munos, Flaounas and
 #'   Cristianini (2013), Finite-time analysis of kernelised contextual bandits, UAI <https://arxiv.org/abs/1309.6869>;
 #'   Wang, Wang, Ng and Petra (2025), Bayesian optimization with expected improvement: no regret and the choice of
-#'   incumbent <https://arxiv.org/abs/2508.15674>.
+#'   incumbent <https://arxiv.org/abs/2508.15674>; Iwazaki (2025), Improved regret bounds for Gaussian process upper
+#'   confidence bound in Bayesian optimization <https://arxiv.org/abs/2506.01393> (abstract).
 #' @aliases gp_pi kernel_ucb gp_ei_cost
 #' @concept multi-armed bandit
 #' @concept Bayesian optimization

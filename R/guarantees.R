@@ -22,6 +22,9 @@
 #'   algorithm \tab setting \tab proven \tab help page \tab source \cr
 #'   GP-UCB \tab prior, arms or a box \tab regret \eqn{\sqrt{T\beta_T\gamma_T}}{sqrt(T beta_T gamma_T)}, w.p.
 #'     \eqn{1-\delta}{1 - delta} \tab [gp_ucb()] \tab Srinivas 2010 \cr
+#'   GP-UCB \tab prior, a box, SE or smooth Matern kernel \tab regret \eqn{\sqrt T}{sqrt(T)} up to logarithms, w.p.
+#'     \eqn{1-\delta}{1 - delta}; its constants depend on the function drawn \tab [gp_ucb()] \tab Iwazaki 2025
+#'     (2506.01393, abstract) \cr
 #'   EI, incumbent the best posterior mean \tab prior, SE or Matern kernel \tab average regret tends to 0 \tab [gp_ei()]
 #'     \tab Wang 2025 \cr
 #'   PI \tab \tab none \tab [policy_pi()] \tab \cr
@@ -41,6 +44,11 @@
 #'   maximum variance reduction \tab norm, points independent of rewards \tab simple regret
 #'     \eqn{\sqrt{\gamma_T/T}}{sqrt(gamma_T / T)}, and the sufficient number of experiments \tab [policy_variance()],
 #'     [width_fixed()], [plan_experiments()] \tab Vakili 2021; width original \cr
+#'   the same, rewards without noise \tab norm \tab simple regret \eqn{2Bs_T}{2 B s_T} of `"noise_free"`, of the optimal
+#'     order up to logarithms \tab [policy_variance()], [regret_bounds_widths] \tab Iwazaki and Takeno 2025 (abstract);
+#'     constants original \cr
+#'   the same, known noise variances by round \tab norm \tab a rate that shrinks with the variances; no bound here \tab
+#'     [policy_variance()] \tab Iwazaki and Takeno 2025 (abstract) \cr
 #'   MINI \tab as UCB \tab factor \eqn{C}, fewer switches \tab [policy_repeats()] \tab Calandriello 2022 \cr
 #'   max-value entropy, knowledge gradient \tab \tab none \tab [policy_mes()], [policy_kg()] \tab Wang 2017, Frazier
 #'     2009 \cr

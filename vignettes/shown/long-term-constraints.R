@@ -133,7 +133,7 @@ agreement <- function(in_full = FALSE) {
       pair(small, "reuse"), pair(small, "OCO"), pair(small, "ADMMBO"), pair(small, "letter"))),
     c("Figures 4 and 5", "[above](#constraints-with-noise-figures-4-and-5)", sprintf(
       paste("do not reproduce with the printed update (%s; ADMMBO %s): a perfect optimiser has 0.70 and 0.25. They",
-            "reproduce with the step on the epoch's sum (%s)"),
+            "reproduce with the step on the epoch's sum (%s), or with the printed step and epochs of 1 or 5 rounds"),
       pair(small_noisy, "reuse"), pair(small_noisy, "ADMMBO"), pair(small_noisy, "sum"))),
     c("Figures 6 and 7", "[above](#data-rates)", sprintf(
       paste("reproduce in violation (%s; OCO %s; ADMMBO %s): the baselines reach more utility in the first hundred",
