@@ -50,9 +50,9 @@
 #'   kernel
 #'   \deqn{k(x,x')(1-\epsilon)^{|t-t'|/2}.}{k(x, x') (1 - epsilon)^(|t - t'| / 2).}
 #'
-#' `changes = "auto"` chooses during the run between no forgetting and windows of 50, 100, 200, 400 and 800 observations.
-#' `change_oracle()` with several windows, or several rates and `by = "weights"`, chooses between these and no
-#' forgetting. See *Choice of a window or rate* in [change-details].
+#' `changes = "auto"` chooses between no forgetting and windows of 50, 100, 200, 400 and 800 observations.
+#' `change_oracle()` with several windows, or several rates and `by = "weights"`, chooses between these and none. See
+#' *Choice of a window or rate* in [change-details].
 #'
 #' @section Exploration: With any rule the bandit explores uniformly while
 #'   \deqn{|U| \le \xi\sqrt{|H|},}{|U| <= xi sqrt(|H|),}
