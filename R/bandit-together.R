@@ -227,22 +227,21 @@ check_policy_for_outcomes <- function(config) {
   if (trait(policy, "takes_all")) return(invisible())
   trades <- length(objectives(config)) > 1
   of_several <- trait(policy, "objectives")
-  if (of_several > 0 && !trades || is.finite(of_several) && of_several > 1 &&
-      length(objectives(config)) != of_several) {
+  if (of_several > 0 && (!trades || length(objectives(config)) > of_several)) {
     stop_argument("policy", paste(trait(policy, "title"), "with", amount_of(length(objectives(config)), "objective")),
-                  sprintf("another policy, or `outcomes` with %s",
-                          if (is.finite(of_several)) "two objectives" else "several objectives"))
+                  sprintf("another policy, or `outcomes` with %s objectives",
+                          if (is.finite(of_several)) paste("2 to", of_several) else "several"))
   }
   if (trades && of_several == 0 && !trait(policy, "uniform")) {
     stop_argument("policy",
                   sprintf("%s, which is for one objective, with %d of them", trait(policy, "title"),
                           length(objectives(config))),
-                  "policy_ehvi() (two objectives), policy_hypervolume(), policy_uniform() or policy_function()")
+                  "policy_ehvi() (2 to 4), policy_hypervolume(), policy_uniform() or policy_function()")
   }
   if (has_limits(config) && !trades && !trait(policy, "limits")) {
     stop_argument("policy", paste0(trait(policy, "title"), ", which does not support limits"),
-                  paste("policy_ei() without cost and with incumbent = \"mean\", policy_ucb() with one multiplier,",
-                        "policy_ts(), policy_uniform() or policy_function() with limits"))
+                  paste("policy_ei() without cost, policy_ucb() with one multiplier, policy_ts(), policy_uniform() or",
+                        "policy_function() with limits"))
   }
 }
 

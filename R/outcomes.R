@@ -119,6 +119,10 @@ NULL
 #'   \deqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j).}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j).}
 #'   The incumbent is the largest posterior mean among the evaluated points where the limits hold with probability at
 #'   least 1/2. If there is none, the point with the largest probability of feasibility is selected.
+#' * `policy_ei(incumbent = "draws")` (noisy EI; Letham et al. 2019) takes the incumbent from 128 joint draws of all
+#'   outcomes at the evaluated points \eqn{Z}: in each draw, the largest \eqn{f(z)} where the draw satisfies the limits.
+#'   It maximises the log of the mean of EI times the probability of feasibility, both given the draw. In draws without
+#'   a feasible point, EI is replaced by the prior sd of \eqn{f}.
 #' * [policy_ucb()] (CONFIG; Xu et al. 2023) maximises \eqn{\mu_f + w\sigma_f}{mu_f + w sd_f} over the points where
 #'   every limit *may* hold:
 #'   \deqn{\mu_j - w_j\sigma_j \le u_j, \qquad \mu_j + w_j\sigma_j \ge l_j.}{mu_j - w_j sd_j <= u_j, mu_j + w_j sd_j >=
@@ -132,7 +136,7 @@ NULL
 #'
 #' Other policies are errors with limits.
 #' @section Policies with several objectives:
-#' [policy_ehvi()] (two objectives), [policy_hypervolume()], [policy_uniform()] and [policy_function()].
+#' [policy_ehvi()] (two to four objectives), [policy_hypervolume()], [policy_uniform()] and [policy_function()].
 #' @section Guarantee:
 #' For CONFIG with the confidence widths of a theorem, with probability \eqn{1 - \delta}{1 - delta}, for all \eqn{T}:
 #' \deqn{\sum_{t \le T} [f(x^*) - f(x_t)]_+ \le 2 w_T \sqrt{c_\lambda T \gamma_T}, \qquad c_\lambda = 2 / \log(1 +
@@ -144,8 +148,9 @@ NULL
 #' set is contained in the points that may satisfy the limits. All values must arrive. On a box, limits are satisfied
 #' up to 1e-6 prior standard deviations. There is no guarantee for other policies or with fitted hyperparameters.
 #' @references Gardner, Kusner, Xu, Weinberger and Cunningham (2014), Bayesian optimization with inequality constraints,
-#'   ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu, Jiang, Svetozarevic and Jones
-#'   (2023) <https://arxiv.org/abs/2211.00162>.
+#'   ICML; Letham, Karrer, Ottoni and Bakshy (2019) <https://arxiv.org/abs/1706.07094>;
+#'   Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu, Jiang, Svetozarevic and Jones (2023)
+#'   <https://arxiv.org/abs/2211.00162>.
 #' @seealso [outcomes], [policies], [policy_ehvi()].
 #' @concept constrained Bayesian optimization
 #' @concept outcome constraints

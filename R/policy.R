@@ -59,7 +59,8 @@
 #'   evaluated, the incumbent is the largest mean. The same holds in a context without evaluated points, and with fixed
 #'   inputs.
 #' * With several models ([refit_every()], `average`) each has its share of the draws, and at least 16.
-#' * Almost without noise it equals `policy_ei()`. It is not supported with limits on outcomes or with comparisons.
+#' * Almost without noise it equals `policy_ei()`. It is not supported with comparisons or a `goal`.
+#' * With limits on [outcomes], see [outcome-policies].
 #'
 #' @section Knowledge gradient:
 #' `policy_kg()` maximises the expected gain in the largest posterior mean,
@@ -202,7 +203,7 @@ policy_entries <- list(
                            if (!is.null(policy$cost)) " per cost")
                   },
                   rises = function(policy) is.null(policy$cost) && !draws_incumbent(policy),
-                  limits = function(policy) is.null(policy$cost) && !draws_incumbent(policy),
+                  limits = function(policy) is.null(policy$cost),
                   takes_prior = function(policy) is.null(policy$cost),
                   resolved = function(policy) function(settings, config) {
                     settings <- resolve_improvement(settings, config)
@@ -261,8 +262,13 @@ policy_entries <- list(
                   })
   ),
   ehvi = list(
-    settings = alist(reference = check_reference(reference)),
-    traits = list(title = "expected hypervolume improvement", short = "EHVI", objectives = 2, limits = TRUE,
+    settings = alist(reference = check_reference(reference), incumbent = check_incumbent(incumbent)),
+    later = "incumbent",
+    traits = list(title = function(policy) {
+                    paste0(if (draws_incumbent(policy)) "noisy ", "expected hypervolume improvement")
+                  },
+                  short = function(policy) if (draws_incumbent(policy)) "noisy EHVI" else "EHVI",
+                  objectives = 4, limits = TRUE,
                   resolved = function(policy) resolve_reference)
   ),
   hypervolume = list(
@@ -359,9 +365,12 @@ policy_ts <- function(width = width_constant(1)) new_policy("ts")
 #' @rdname policies
 #' @export
 policy_ei <- function(xi = 0, cost = NULL, incumbent = c("mean", "draws")) {
-  incumbent <- check_choice(incumbent, c("mean", "draws"))
-  if (incumbent == "mean") incumbent <- NULL
+  incumbent <- given_incumbent(incumbent)
   new_policy("ei")
+}
+
+given_incumbent <- function(incumbent) {
+  if (check_choice(incumbent, c("mean", "draws"), "incumbent") == "draws") "draws"
 }
 
 #' @rdname policies
@@ -555,15 +564,24 @@ policy_function <- function(f, name = "own") new_policy("function")
 #' too) that are above \eqn{r} and where the limits hold with probability at least 1/2.
 #'
 #' @section Expected hypervolume improvement:
-#' `policy_ehvi()`, for two objectives, maximises the expected gain of hypervolume times the probability that all limits
-#' hold. Let \eqn{y_1, y_2, \dots}{y1, y2, ...} be the front, sorted by the first objective, with
-#' \eqn{a = (r_1, y_1, \dots)}{a = (r1, y1, ...)} of the first and \eqn{b = (y_2, \dots, r_2)}{b = (y2, ..., r2)} of the
-#' second objective, and
-#' \deqn{\psi(\cdot) = \sigma h((\mu - \cdot)/\sigma),\quad h(u) = \phi(u) + u\Phi(u).}{psi(.) = sd h((mean - .) / sd),
-#' h(u) = phi(u) + u Phi(u).}
+#' `policy_ehvi()`, for two to four objectives, maximises the expected gain of hypervolume times the probability that
+#' all limits hold. The region above \eqn{r} that the front does not dominate is divided into disjoint boxes with corners
+#' \eqn{a} and \eqn{b}. Let
+#' \deqn{\psi_i(v) = \sigma_i h((\mu_i - v)/\sigma_i),\quad h(u) = \phi(u) + u\Phi(u).}{psi_i(v) = sd_i h((mean_i - v) /
+#' sd_i), h(u) = phi(u) + u Phi(u).}
 #'
 #' The expected gain, computed in logarithms, is
-#' \deqn{\sum_i [\psi_1(a_i) - \psi_1(a_{i+1})]\,\psi_2(b_i).}{sum_i [psi_1(a_i) - psi_1(a_(i+1))] psi_2(b_i).}
+#' \deqn{\sum_{(a,b)} \prod_i [\psi_i(a_i) - \psi_i(b_i)].}{sum over (a, b) of prod_i [psi_i(a_i) - psi_i(b_i)].}
+#'
+#' @section Noisy expected hypervolume improvement:
+#' Noisy results leave the front uncertain. `policy_ehvi(incumbent = "draws")` maximises the expected gain over the
+#' front of joint draws of all outcomes at the evaluated points (Daulton et al. 2021). Only points where a draw satisfies the
+#' limits are in its front. Given a draw, the gain is the exact formula above.
+#'
+#' * There are 64 draws with two objectives, 32 with three and 16 with four. They depend on the round only.
+#' * The reference point by default is that of the means' front.
+#' * Pending points, more than 64 evaluated points, and exhausted arms are handled as in noisy EI, see [policies].
+#' * With several models ([refit_every()], `average`) each outcome's models have their share of the draws.
 #'
 #' @section Hypervolume of upper bounds: `policy_hypervolume()`, for any number \eqn{k} of objectives, maximises the
 #' gain of hypervolume by the vector of upper confidence bounds \eqn{\mu + w\sigma}{mean + w sd} (`sampled = TRUE`: by a
@@ -581,6 +599,8 @@ policy_function <- function(f, name = "own") new_policy("function")
 #'   `NULL` (default): the worst of the front less a tenth of its range, computed again in each round.
 #' @param draws number of directions to average over, an integer >= 1, or `Inf` (default) for the hypervolume itself.
 #' @param sampled a flag: `FALSE` (default) uses upper bounds, `TRUE` joint draws (Thompson sampling).
+#' @param incumbent the front that is improved on: that of the posterior means, `"mean"` (default), or of joint draws,
+#'   `"draws"`. See the section Noisy expected hypervolume improvement.
 #' @return An object of class `bandit_policy`.
 #' @section Errors: [gp_bandit()] raises an error if `reference` has other names, or another length, than the
 #'   objectives.
@@ -592,12 +612,15 @@ policy_function <- function(f, name = "own") new_policy("function")
 #'
 #'   This is an original result, not peer-reviewed: \eqn{s_t} rises in each objective, and is Lipschitz with 1 over the
 #'   least weight. There is none for the others.
-#' @references Emmerich, Giannakoglou and Naujoks (2006) \doi{10.1109/TEVC.2005.859463}; Golovin and Zhang (2020),
+#' @references Emmerich, Giannakoglou and Naujoks (2006) \doi{10.1109/TEVC.2005.859463}; Daulton, Balandat and Bakshy
+#'   (2021), Parallel Bayesian optimization of multiple noisy objectives with expected hypervolume improvement, NeurIPS
+#'   <https://arxiv.org/abs/2105.08195>; Golovin and Zhang (2020),
 #'   Random hypervolume scalarizations for provable multi-objective black box optimization, ICML.
 #' @seealso [outcomes], [policies].
 #' @concept multi-objective optimization
 #' @concept Pareto front
 #' @concept expected hypervolume improvement
+#' @concept noisy expected hypervolume improvement
 #' @concept EHVI
 #' @concept acquisition function
 #' @examples
@@ -610,7 +633,10 @@ policy_function <- function(f, name = "own") new_policy("function")
 #' }
 #' b$front()
 #' @export
-policy_ehvi <- function(reference = NULL) new_policy("ehvi")
+policy_ehvi <- function(reference = NULL, incumbent = c("mean", "draws")) {
+  incumbent <- given_incumbent(incumbent)
+  new_policy("ehvi")
+}
 
 #' @rdname policy_ehvi
 #' @export

@@ -91,7 +91,7 @@ exports <- list(
   at_least = list(list(limit = 2), c(limit = "number")),
   in_range = list(list(lower = 1, upper = 2), c(lower = "number")),
   tracked = list(list(), character()),
-  policy_ehvi = list(list(), character()),
+  policy_ehvi = list(list(), c(incumbent = "word")),
   policy_hypervolume = list(list(width = 1), c(width = "width", sampled = "flag")),
   policy_pi = list(list(), c(xi = "nonnegative")),
   pending_censor = list(list(m = 3), c(m = "count0_infinite", value = "number", unit = "word")),

@@ -37,6 +37,10 @@ inline MatrixXd latin_normals(Index rows, Index draws, Index number) {
   return out;
 }
 
+// Added to the covariance of drawn points, as a fraction of its largest entry: points that almost repeat make it
+// singular. It is the variance of an error in the draws.
+constexpr double kDrawFloor = 1e-10;
+
 // Points that may be the best: of the kMostRead with the largest means, the kMost with the largest expected improvement
 // over the largest mean, as if values were independent. Repeated points count once. Let D be the points left out and b
 // the point with the largest mean. The result is too large by at most the sum of E (f_j - f_b)+ over D.
@@ -106,7 +110,7 @@ class NoisyImprovementScore final : public Score {
     with_ = known_.covariances_with(likely.points);
     MatrixXd covariance = with_->among_fixed();
     const double scale = round.prior_scale * round.prior_scale;
-    const double floor = kFloor * covariance.diagonal().maxCoeff() + kLeastPooledNoise * scale;
+    const double floor = kDrawFloor * covariance.diagonal().maxCoeff() + kLeastPooledNoise * scale;
     add_to_diagonal(covariance, floor);
     lower_ = FlooredCholesky(covariance, floor).matrix();
     draws_ = latin_normals(lower_.rows(), count(), static_cast<Index>(round.number));
@@ -166,9 +170,6 @@ class NoisyImprovementScore final : public Score {
   bool logarithmic() const override { return true; }
 
  private:
-  // Added to the points' covariance, as a fraction of its largest entry: points that almost repeat make it singular. It
-  // is the variance of an error in the draws.
-  static constexpr double kFloor = 1e-10;
   static constexpr double kUnderflow = 1e-250;
 
   Index count() const { return targets_.size(); }
@@ -207,6 +208,27 @@ class NoisyImprovementScore final : public Score {
   std::vector<Point> barred_;
 };
 
+// Were all candidates evaluated?
+inline bool exhausts(const PlayedPoints& evaluated, const Round& round) {
+  const Candidates& all = *round.candidates;
+  VectorXd open = VectorXd::Zero(all.size());
+  rule_out_ineligible(round, open);
+  if (all.tabled()) {
+    for (const Point* point : evaluated.points) {
+      const Index found = all.find(*point);
+      if (found >= 0) open[found] = -kInf;
+    }
+    return !(open.maxCoeff() > -kInf);
+  }
+  for (Index i = 0; i < all.size(); ++i) {
+    if (open[i] == -kInf) continue;
+    const bool seen = std::any_of(evaluated.points.begin(), evaluated.points.end(),
+                                  [&](const Point* point) { return is_row(all.X, i, point->x); });
+    if (!seen) return false;
+  }
+  return true;
+}
+
 // Plain expected improvement if no point was evaluated, or all candidates were: improvement over all of them is 0.
 class NoisyImprovementPolicy final : public Policy {
  public:
@@ -222,26 +244,6 @@ class NoisyImprovementPolicy final : public Policy {
   }
 
  private:
-  static bool exhausts(const PlayedPoints& evaluated, const Round& round) {
-    const Candidates& all = *round.candidates;
-    VectorXd open = VectorXd::Zero(all.size());
-    rule_out_ineligible(round, open);
-    if (all.tabled()) {
-      for (const Point* point : evaluated.points) {
-        const Index found = all.find(*point);
-        if (found >= 0) open[found] = -kInf;
-      }
-      return !(open.maxCoeff() > -kInf);
-    }
-    for (Index i = 0; i < all.size(); ++i) {
-      if (open[i] == -kInf) continue;
-      const bool seen = std::any_of(evaluated.points.begin(), evaluated.points.end(),
-                                    [&](const Point* point) { return is_row(all.X, i, point->x); });
-      if (!seen) return false;
-    }
-    return true;
-  }
-
   ImprovementTarget target_;
   ImprovementPolicy<ExpectedImprovementScore> plain_;
 };

@@ -4,6 +4,7 @@
 
 #include "linalg/floors.h"
 #include "scores/improvement.h"
+#include "scores/noisy_outcomes.h"
 #include "scores/own_function.h"
 #include "scores/pareto_front.h"
 #include "scores/safe.h"
@@ -14,35 +15,7 @@
 
 namespace gpb {
 
-// ---- limits -------------------------------------------------------------------------------------
-
-double log_within(const Role& role, double mean, double sd) {
-  if (!role.limited()) return 0.0;
-  if (!(sd > 0.0)) return role.lower <= mean && mean <= role.upper ? 0.0 : -kInf;
-  return log_normal_between((role.lower - mean) / sd, (role.upper - mean) / sd);
-}
-
 namespace {
-
-struct Slopes {
-  double by_mean = 0.0, by_sd = 0.0;
-};
-
-// The slopes of log_within().
-Slopes slopes_within(const Role& role, double mean, double sd, double log_probability) {
-  Slopes out;
-  if (!role.limited() || !(sd > 0.0) || log_probability == -kInf) return out;
-  const auto edge = [&](double limit, double sign) {
-    if (std::isinf(limit)) return;
-    const double z = (limit - mean) / sd;
-    const double density = sign * std::exp(normal_log_density(z) - log_probability);
-    out.by_mean -= density / sd;
-    out.by_sd -= density * z / sd;
-  };
-  edge(role.upper, 1.0);
-  edge(role.lower, -1.0);
-  return out;
-}
 
 // ---- scores of all outcomes at a point ------------------------------------------------------------
 
@@ -185,50 +158,6 @@ void add_differences(Function f, const double* mean, const double* sd, std::size
     slopes[k].by_mean += slope(m[k], step);
     slopes[k].by_sd += slope(s[k], step);
   }
-}
-
-// The sum of log P(limits hold) over the outcomes, which are independent.
-double log_feasible(const std::vector<OutcomeView>& outcomes, const double* mean, const double* sd,
-                    Slopes* slopes) {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < outcomes.size(); ++k) {
-    const double one = log_within(outcomes[k].role, mean[k], sd[k]);
-    sum += one;
-    if (!slopes) continue;
-    const Slopes of_one = slopes_within(outcomes[k].role, mean[k], sd[k], one);
-    slopes[k].by_mean += of_one.by_mean;
-    slopes[k].by_sd += of_one.by_sd;
-  }
-  return sum;
-}
-
-// Points at which the limits hold with a probability of at least 1/2.
-std::vector<Index> likely_rows(const Round& round, const PointsMoments& played) {
-  std::vector<Index> out;
-  for (Index i = 0; i < played.mean.rows(); ++i) {
-    const VectorXd mean = row_of(played.mean, i), sd = row_of(played.sd, i);
-    if (log_feasible(round.outcomes, mean.data(), sd.data(), nullptr) >= std::log(0.5)) out.push_back(i);
-  }
-  return out;
-}
-
-Index objective_of(const Round& round) {
-  for (std::size_t k = 0; k < round.outcomes.size(); ++k) {
-    if (round.outcomes[k].role.objective) return static_cast<Index>(k);
-  }
-  throw_invalid("no outcome is an objective");
-}
-
-// log EI above a target, and its slopes.
-double log_improvement_above(double target, double mean, double sd, Slopes* slopes) {
-  if (!(sd > 0.0)) return mean > target ? std::log(mean - target) : -kInf;
-  const double u = (mean - target) / sd;
-  if (slopes) {
-    const double by_u = log_improvement_slope(u);
-    slopes->by_mean += by_u / sd;
-    slopes->by_sd += (1.0 - u * by_u) / sd;
-  }
-  return std::log(sd) + log_improvement(u);
 }
 
 // log EI + sum of log P(limits hold); only the latter if no feasible point is known.
@@ -499,77 +428,21 @@ namespace {
 
 // ---- several objectives -----------------------------------------------------------------------------
 
-std::vector<Index> objectives_of(const std::vector<OutcomeView>& outcomes) {
-  std::vector<Index> out;
-  for (std::size_t k = 0; k < outcomes.size(); ++k) {
-    if (outcomes[k].role.objective) out.push_back(static_cast<Index>(k));
-  }
-  return out;
-}
-
-// The Pareto front: means of the objectives at the played points that are likely feasible, and the reference point of
-// hypervolumes.
-struct Front {
-  Front(const Round& round, const VectorXd& given) : objectives(objectives_of(round.outcomes)) {
-    const PointsMoments played = round.played();
-    const std::vector<Index> rows = likely_rows(round, played);
-    const auto count = static_cast<Index>(objectives.size());
-    MatrixXd Y(static_cast<Index>(rows.size()), count);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      for (Index k = 0; k < count; ++k) {
-        Y(static_cast<Index>(i), k) = played.mean(rows[i], objectives[static_cast<std::size_t>(k)]);
-      }
-    }
-    reference = given.size() > 0 ? given : below(round, Y);
-    points = front_above(Y, reference);
-  }
-  // The default reference: the worst value of the front minus a tenth of its range (or of the prior sd, if the range is
-  // 0).
-  VectorXd below(const Round& round, const MatrixXd& Y) const {
-    const MatrixXd front = nondominated(Y);
-    VectorXd out(static_cast<Index>(objectives.size()));
-    for (Index k = 0; k < out.size(); ++k) {
-      const OutcomeView& outcome = round.outcomes[static_cast<std::size_t>(objectives[static_cast<std::size_t>(k)])];
-      if (front.rows() == 0) {
-        out[k] = -outcome.prior_scale;
-        continue;
-      }
-      const double worst = front.col(k).minCoeff(), range = front.col(k).maxCoeff() - worst;
-      out[k] = worst - 0.1 * (range > 0.0 ? range : outcome.prior_scale);
-    }
-    return out;
-  }
-  std::vector<Index> objectives;
-  VectorXd reference;
-  MatrixXd points;
-};
-
-// log EHVI + sum of log P(limits hold), for two objectives.
+// log EHVI + sum of log P(limits hold).
 class ExpectedHypervolumeScore final : public OutcomeScore {
  public:
-  ExpectedHypervolumeScore(const Round& round, Front front)
-      : OutcomeScore(round), front_(std::move(front)) {}
+  ExpectedHypervolumeScore(const Round& round, const Front& front)
+      : OutcomeScore(round), gain_(front.objectives, front.points, front.reference) {}
   double unit() const override { return 1.0; }
   bool logarithmic() const override { return true; }
 
  protected:
   Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes*) const override {
-    const double feasible = log_feasible(outcomes_, mean, sd, merit);
-    if (merit) {
-      add_differences([this](const double* m, const double* s) { return gain(m, s); }, mean, sd,
-                      outcomes_.size(), merit);
-    }
-    return {feasible + gain(mean, sd), 0.0};
+    return {log_feasible(outcomes_, mean, sd, merit) + gain_(mean, sd, merit), 0.0};
   }
 
  private:
-  double gain(const double* mean, const double* sd) const {
-    const auto a = front_.objectives[0], b = front_.objectives[1];
-    const double m[] = {mean[a], mean[b]};
-    const double s[] = {std::max(sd[a], 1e-150), std::max(sd[b], 1e-150)};
-    return log_expected_hypervolume_gain(front_.points, front_.reference, m, s);
-  }
-  Front front_;
+  LogHypervolumeGain gain_;
 };
 
 // Random directions in which objectives are weighted: absolute values of a normal vector, scaled to length 1. No
@@ -853,6 +726,28 @@ class ExpectedHypervolumePolicy final : public OutcomesPolicy {
   VectorXd reference_;
 };
 
+// A score over joint draws, or that of the means if no point was evaluated, or all candidates were.
+template <class Make>
+class NoisyPolicy final : public OutcomesPolicy {
+ public:
+  NoisyPolicy(Make make, std::unique_ptr<Policy> plain)
+      : OutcomesPolicy(nullptr), make_(std::move(make)), plain_(std::move(plain)) {}
+  std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const override {
+    const PlayedPoints evaluated = round.evaluated();
+    if (evaluated.points.empty() || exhausts(evaluated, round)) return plain_->prepare(round, rng);
+    return make_(round, evaluated);
+  }
+
+ private:
+  Make make_;
+  std::unique_ptr<Policy> plain_;
+};
+
+template <class Make>
+std::unique_ptr<Policy> make_noisy(Make make, std::unique_ptr<Policy> plain) {
+  return std::make_unique<NoisyPolicy<Make>>(std::move(make), std::move(plain));
+}
+
 class HypervolumePolicy final : public OutcomesPolicy {
  public:
   HypervolumePolicy(WidthPtr width, VectorXd reference, double draws, bool sampled)
@@ -913,8 +808,13 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
     return std::make_unique<OwnOutcomesPolicy>(policy.located_acquisition("f"), policy.flag("located"));
   }
   if (kind == "ehvi") {
-    need(objectives == 2, "two objectives");
-    return std::make_unique<ExpectedHypervolumePolicy>(reference_of(policy, objectives));
+    need(objectives >= 2 && objectives <= 4, "two to four objectives");
+    VectorXd reference = reference_of(policy, objectives);
+    auto plain = std::make_unique<ExpectedHypervolumePolicy>(reference);
+    if (!policy.has("incumbent")) return plain;
+    return make_noisy([reference](const Round& round, const PlayedPoints& evaluated) {
+      return make_noisy_hypervolume(round, evaluated, reference);
+    }, std::move(plain));
   }
   if (kind == "hypervolume") {
     need(objectives > 1 && width, "a width and two or more objectives");
@@ -922,8 +822,14 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
                                                policy.number("draws"), policy.flag("sampled"));
   }
   need(objectives == 1, "one objective");
-  need(kind != "ei" || !policy.has("incumbent"), "the incumbent of the means");
-  if (kind == "ei") return std::make_unique<FeasibleImprovementPolicy>(ImprovementTarget(policy));
+  if (kind == "ei") {
+    const ImprovementTarget target(policy);
+    auto plain = std::make_unique<FeasibleImprovementPolicy>(target);
+    if (!policy.has("incumbent")) return plain;
+    return make_noisy([target](const Round& round, const PlayedPoints& evaluated) {
+      return make_noisy_improvement(round, evaluated, target);
+    }, std::move(plain));
+  }
   need(width != nullptr, "a width");
   if (kind == "ucb") return std::make_unique<OptimisticPolicy>(std::move(width));
   if (kind == "safe") return make_safe_policy(policy, std::move(width), roles);

@@ -3,7 +3,7 @@
 #define GPB_OUTCOMES_H
 
 #include "base/settings.h"
-#include "scores/score.h"
+#include "scores/outcome_terms.h"
 
 #include <vector>
 
@@ -22,9 +22,6 @@ struct BoundTerm {
 // The sum over the round's outcomes. If there is a target (not NaN), the first outcome's term is its log EI above the
 // target.
 std::unique_ptr<Score> make_sum_of_bounds(const Round& round, std::vector<BoundTerm> terms, double target);
-
-// log P(the limits hold) at a point with this mean and sd of their outcome.
-double log_within(const Role& role, double mean, double sd);
 
 }  // namespace gpb
 

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <map>
 #include <vector>
 
 namespace gpb {
@@ -98,35 +98,137 @@ double hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const 
   return std::max(0.0, whole - hypervolume(limited, reference));
 }
 
-double log_expected_hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const double* mean,
-                                     const double* sd) {
-  // In increasing order of the first coordinate: strips [a_i, a_{i+1}], of height b_i in the second coordinate.
-  std::vector<Index> order(static_cast<std::size_t>(front.rows()));
-  std::iota(order.begin(), order.end(), Index(0));
-  std::sort(order.begin(), order.end(), [&](Index i, Index j) { return front(i, 0) < front(j, 0); });
-  const auto log_psi = [&](int k, double from) {
-    return std::log(sd[k]) + log_improvement((mean[k] - from) / sd[k]);
-  };
-  std::vector<double> terms;
-  for (std::size_t i = 0; i <= order.size(); ++i) {
-    const double a = i == 0 ? reference[0] : front(order[i - 1], 0);
-    const double b = i == order.size() ? reference[1] : front(order[i], 1);
-    double strip = log_psi(0, a);
-    if (i < order.size()) {
-      const double end = front(order[i], 0);
-      if (end - a < 1e-5 * sd[0]) {
-        strip = std::log(end - a) + normal_log_cdf((mean[0] - 0.5 * (a + end)) / sd[0]);
-      } else {
-        strip += log1m_exp(std::min(0.0, log_psi(0, end) - strip));
-      }
+// ---- the expected gain ----------------------------------------------------------------------------
+
+NondominatedBoxes::NondominatedBoxes(const MatrixXd& front, const VectorXd& reference) {
+  const MatrixXd above = front_above(front, reference);
+  std::vector<Row> rows(static_cast<std::size_t>(above.rows()));
+  for (Index k = 0; k < reference.size(); ++k) {
+    std::vector<double> levels{reference[k]};
+    for (Index i = 0; i < above.rows(); ++i) levels.push_back(above(i, k));
+    std::sort(levels.begin(), levels.end());
+    levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto at = std::lower_bound(levels.begin(), levels.end(), above(static_cast<Index>(i), k));
+      rows[i].push_back(at - levels.begin());
     }
-    terms.push_back(strip + log_psi(1, b));
+    first_.push_back(levels_.size());
+    levels_.insert(levels_.end(), levels.begin(), levels.end());
   }
-  const double largest = *std::max_element(terms.begin(), terms.end());
-  if (!(largest > -kInf)) return -kInf;
-  double sum = 0.0;
-  for (const double term : terms) sum += std::exp(term - largest);
-  return largest + std::log(sum);
+  for (const Box& box : split(std::move(rows), first_.size())) bounds_.insert(bounds_.end(), box.begin(), box.end());
+}
+
+// From the largest level of the last coordinate to the smallest: below a row's level the row counts in the other
+// coordinates. A box of these is extended for as long as it remains.
+std::vector<NondominatedBoxes::Box> NondominatedBoxes::split(std::vector<Row> rows, std::size_t coordinates) {
+  const std::size_t last = coordinates - 1;
+  if (last == 0) {
+    Index largest = 0;
+    for (const Row& row : rows) largest = std::max(largest, row[0]);
+    return {Box{Interval{largest, kUnbounded}}};
+  }
+  put_in_order(rows, [last](const Row& a, const Row& b) { return a[last] > b[last]; });
+  std::vector<Box> out;
+  std::map<Box, Index> open;  // with the level where each begins
+  for (Box& box : split({}, last)) open[std::move(box)] = kUnbounded;
+  const auto close = [&](Box box, Index lower, Index upper) {
+    box.push_back({lower, upper});
+    out.push_back(std::move(box));
+  };
+  std::vector<Row> present;
+  for (std::size_t i = 0; i < rows.size();) {
+    const Index level = rows[i][last];
+    for (; i < rows.size() && rows[i][last] == level; ++i) present.push_back(rows[i]);
+    std::map<Box, Index> next;
+    for (Box& box : split(present, last)) {
+      const auto before = open.find(box);
+      next[std::move(box)] = before == open.end() ? level : before->second;
+    }
+    for (const auto& box : open) {
+      if (next.count(box.first) == 0) close(box.first, level, box.second);
+    }
+    open = std::move(next);
+  }
+  for (const auto& box : open) close(box.first, 0, box.second);
+  return out;
+}
+
+namespace {
+
+// log E (Y - level)+ and its derivatives.
+struct Excess {
+  double log = 0.0, by_mean = 0.0, by_sd = 0.0;
+};
+
+// log E (min(Y, upper) - lower)+ and its derivatives.
+Excess excess_within(const Excess& above_lower, const Excess& above_upper, double lower, double upper, double mean,
+                     double sd) {
+  if (upper - lower < 1e-5 * sd) {  // (the difference would lose its digits)
+    const double v = (mean - 0.5 * (lower + upper)) / sd, by_v = normal_hazard(v);
+    return {std::log(upper - lower) + normal_log_cdf(v), by_v / sd, -v * by_v / sd};
+  }
+  const double ratio = std::exp(std::min(0.0, above_upper.log - above_lower.log)), rest = 1.0 - ratio;
+  if (!(rest > 0.0)) return {-kInf, 0.0, 0.0};
+  return {above_lower.log + std::log(rest), (above_lower.by_mean - ratio * above_upper.by_mean) / rest,
+          (above_lower.by_sd - ratio * above_upper.by_sd) / rest};
+}
+
+}  // namespace
+
+double NondominatedBoxes::log_expected_gain(const double* mean, const double* sd, double* by_mean,
+                                            double* by_sd) const {
+  const std::size_t count = first_.size();
+  std::vector<double> spread(count);
+  std::vector<Excess> excess(levels_.size());
+  for (std::size_t k = 0; k < count; ++k) {
+    spread[k] = std::max(sd[k], 1e-150);
+    const double log_spread = std::log(spread[k]);
+    const std::size_t end = k + 1 < count ? first_[k + 1] : levels_.size();
+    for (std::size_t i = first_[k]; i < end; ++i) {
+      const double u = (mean[k] - levels_[i]) / spread[k];
+      excess[i].log = log_spread + log_improvement(u);
+      if (!by_mean) continue;
+      const double by_u = log_improvement_slope(u);
+      excess[i].by_mean = by_u / spread[k];
+      excess[i].by_sd = (1.0 - u * by_u) / spread[k];
+    }
+  }
+  // The sum over the boxes, scaled by the largest term so far.
+  double top = -kInf, sum = 0.0;
+  std::vector<Excess> parts(count);
+  std::vector<double> slopes(2 * count, 0.0);
+  for (std::size_t box = 0; box < bounds_.size(); box += count) {
+    double term = 0.0;
+    for (std::size_t k = 0; k < count; ++k) {
+      const Interval& bound = bounds_[box + k];
+      const std::size_t lower = first_[k] + static_cast<std::size_t>(bound.lower);
+      parts[k] = excess[lower];
+      if (bound.upper != kUnbounded) {
+        const std::size_t upper = first_[k] + static_cast<std::size_t>(bound.upper);
+        parts[k] = excess_within(parts[k], excess[upper], levels_[lower], levels_[upper], mean[k], spread[k]);
+      }
+      term += parts[k].log;
+    }
+    if (!(term > -kInf)) continue;
+    if (term > top) {
+      const double factor = std::exp(top - term);
+      sum *= factor;
+      for (double& slope : slopes) slope *= factor;
+      top = term;
+    }
+    const double share = std::exp(term - top);
+    sum += share;
+    for (std::size_t k = 0; by_mean && k < count; ++k) {
+      slopes[k] += share * parts[k].by_mean;
+      slopes[count + k] += share * parts[k].by_sd;
+    }
+  }
+  if (!(top > -kInf)) return -kInf;
+  for (std::size_t k = 0; by_mean && k < count; ++k) {
+    by_mean[k] = slopes[k] / sum;
+    by_sd[k] = slopes[count + k] / sum;
+  }
+  return top + std::log(sum);
 }
 
 }  // namespace gpb

@@ -4,6 +4,8 @@
 
 #include "base/types.h"
 
+#include <vector>
+
 namespace gpb {
 
 // The rows that no other row dominates; of equal rows only the first.
@@ -14,9 +16,33 @@ MatrixXd front_above(const MatrixXd& Y, const VectorXd& reference);
 double hypervolume(const MatrixXd& front, const VectorXd& reference);
 // The increase of the hypervolume by a point.
 double hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const VectorXd& point);
-// The logarithm of the expected increase by a normal point with two independent coordinates; the front has two columns.
-double log_expected_hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const double* mean,
-                                     const double* sd);
+
+// The region above a reference that a front does not dominate, as disjoint boxes.
+class NondominatedBoxes {
+ public:
+  NondominatedBoxes(const MatrixXd& front, const VectorXd& reference);
+  Index size() const { return static_cast<Index>(bounds_.size() / first_.size()); }
+  // The logarithm of the expected increase of the hypervolume by a normal point with independent coordinates, and its
+  // derivatives if the pointers are not null.
+  double log_expected_gain(const double* mean, const double* sd, double* by_mean = nullptr,
+                           double* by_sd = nullptr) const;
+
+ private:
+  struct Interval {
+    Index lower, upper;  // numbers of levels; the first level is the reference, and `upper` kUnbounded: no bound
+    bool operator<(const Interval& other) const {
+      return lower != other.lower ? lower < other.lower : upper < other.upper;
+    }
+  };
+  using Box = std::vector<Interval>;
+  using Row = std::vector<Index>;  // numbers of levels
+  static constexpr Index kUnbounded = -1;
+  static std::vector<Box> split(std::vector<Row> rows, std::size_t coordinates);
+
+  std::vector<double> levels_;      // ascending, one coordinate after the other
+  std::vector<std::size_t> first_;  // of each coordinate
+  std::vector<Interval> bounds_;    // a box after the other
+};
 
 }  // namespace gpb
 

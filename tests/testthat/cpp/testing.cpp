@@ -13,6 +13,7 @@
 #include "fitting/neighbour_likelihood.h"
 #include "posteriors/best_point.h"
 #include "posteriors/lazy_arms.h"
+#include "posteriors/open_posterior.h"
 #include "linalg/floors.h"
 #include "r_bandit.h"
 #include "r_evidence.h"
@@ -20,6 +21,7 @@
 #include "r_kernel.h"
 #include "r_regression.h"
 #include "r_rng.h"
+#include "r_settings.h"
 #include "scores/improvement.h"
 #include "scores/outcomes.h"
 #include "scores/pareto_front.h"
@@ -515,7 +517,64 @@ Eigen::VectorXd cpp_log_improvement(const Eigen::VectorXd& u) {
 // [[Rcpp::export(rng = false)]]
 double cpp_log_ehvi(const Eigen::MatrixXd& front, const Eigen::VectorXd& reference, const Eigen::VectorXd& mean,
                     const Eigen::VectorXd& sd) {
-  return gpb::log_expected_hypervolume_gain(front, reference, mean.data(), sd.data());
+  return gpb::NondominatedBoxes(front, reference).log_expected_gain(mean.data(), sd.data());
+}
+
+// The acquisition function of a policy over outcomes with independent Gaussian processes: `$values` at the rows of `at`,
+// `$singly` (a search's) and `$gradient`. A kernel and a column of `y` (NA: pending) and `roles` for each outcome. Rows
+// of `roles`: 1 or 0 (objective or not), the lower and the upper limit.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_testing_outcome_score(const Rcpp::List& kernels, const Eigen::VectorXd& noise_var,
+                                     const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, const Eigen::MatrixXd& roles, const Rcpp::List& policy,
+                                     const Eigen::MatrixXd& at) {
+  std::vector<std::unique_ptr<gpb::OpenPosterior>> posteriors;
+  std::vector<gpb::Role> all;
+  gpb::Round round;
+  for (gpb::Index k = 0; k < y.cols(); ++k) {
+    posteriors.push_back(std::make_unique<gpb::OpenPosterior>(
+        gpb::kernel_from_list(kernels[k]), noise_var[k], gpb::PriorMean(Eigen::VectorXd::Zero(1)), gpb::Forgetting(),
+        gpb::OpenEngine::of("dense", 1e-3)));
+    for (gpb::Index i = 0; i < x.rows(); ++i) {
+      if (!std::isnan(y(i, k))) posteriors.back()->add({gpb::Point::point(x.row(i)), y(i, k)});
+    }
+    all.push_back({roles(0, k) > 0.0, roles(1, k), roles(2, k)});
+    round.outcomes.push_back({posteriors.back().get(), posteriors.back().get(), all.back(), 1.0, noise_var[k]});
+  }
+  std::vector<gpb::Point> points;
+  for (gpb::Index i = 0; i < x.rows(); ++i) points.push_back(gpb::Point::point(x.row(i)));
+  gpb::Candidates candidates;
+  candidates.X = at;
+  candidates.complete = false;
+  round.number = static_cast<double>(x.rows() + 1);
+  round.candidates = &candidates;
+  round.evaluated = [&points] {
+    gpb::PlayedPoints out;
+    for (const gpb::Point& point : points) out.points.push_back(&point);
+    out.slots.assign(points.size(), -1);
+    return out;
+  };
+  round.played = [&] {
+    gpb::PointsMoments out{Eigen::MatrixXd(x.rows(), y.cols()), Eigen::MatrixXd(x.rows(), y.cols())};
+    for (gpb::Index k = 0; k < y.cols(); ++k) {
+      Eigen::VectorXd mean, variance;
+      posteriors[static_cast<std::size_t>(k)]->predict(x, mean, variance);
+      out.mean.col(k) = mean;
+      out.sd.col(k) = variance.cwiseSqrt();
+    }
+    return out;
+  };
+  gpb::RRng rng;
+  const auto score = gpb::make_outcomes_policy(gpb::RSettings(policy), nullptr, all)->prepare(round, rng);
+  Eigen::VectorXd values, slope;
+  score->values(candidates, values);
+  Eigen::MatrixXd gradient(at.rows(), at.cols());
+  Eigen::VectorXd singly(at.rows());
+  for (gpb::Index i = 0; i < at.rows(); ++i) {
+    singly[i] = score->at(Eigen::VectorXd(at.row(i)), &slope);
+    gradient.row(i) = slope;
+  }
+  return Rcpp::List::create(Rcpp::Named("values") = values, Rcpp::Named("singly") = singly,
+                            Rcpp::Named("gradient") = gradient);
 }
 
 // ---- bandits ------------------------------------------------------------------------------------
