@@ -59,8 +59,7 @@
 #'   evaluated, the incumbent is the largest mean. The same holds in a context without evaluated points, and with fixed
 #'   inputs.
 #' * With several models ([refit_every()], `average`) each has its share of the draws, and at least 16.
-#' * Almost without noise it equals `policy_ei()`. It is not supported with comparisons or a `goal`.
-#' * With limits on [outcomes], see [outcome-policies].
+#' * Almost without noise it equals `policy_ei()`. Limits: [outcome-policies]. Comparisons and goals are errors.
 #'
 #' @section Knowledge gradient:
 #' `policy_kg()` maximises the expected gain in the largest posterior mean,
