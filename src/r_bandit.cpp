@@ -30,7 +30,7 @@ Role role_from(const Settings& role) {
 OutcomeModelState outcome_from(const Settings& settings, const PolicyTraits& policy) {
   OutcomeModelState out;
   out.noise_var = settings.number("noise_var");
-  out.space = make_space(settings, policy, lbfgsb_minimizer());
+  out.space = make_space(settings, policy, [](double tolerance) { return lbfgsb_minimizer(50, tolerance); });
   if (settings.has("noise_field")) {
     const auto field = settings.part("noise_field");
     out.noise_field = std::make_shared<const NoiseField>(

@@ -164,6 +164,9 @@ ModelAverage average_of(const Rcpp::List& kernels, const Measurements& measureme
   const Eigen::VectorXd log_prior = numbers(average, "log_prior");
   const Rcpp::List before = required(average, "before");
   const auto goes_on = Rcpp::as<std::vector<int>>(required(average, "goes_on"));
+  AverageProblem asks{problem, numbers(average, "unit"), Rcpp::as<int>(required(average, "count"))};
+  // (The earlier models are better starts than low-discrepancy points, of which one is used if a search is slow.)
+  if (measurements.y.size() > 50 && Rcpp::as<Eigen::MatrixXd>(before[0]).rows() > 0) asks.fit.starts = 1;
   std::vector<AveragedKernel> averaged;
   for (R_xlen_t k = 0; k < kernels.size(); ++k) {
     averaged.push_back({kernel_from_list(kernels[k]),
@@ -173,8 +176,7 @@ ModelAverage average_of(const Rcpp::List& kernels, const Measurements& measureme
   }
   const Index searches =
       kernels.size() * most_searches_of_all(count_points(measurements.X), problem.resumes);
-  return average_models(averaged, measurements, fit_mean,
-                        {problem, numbers(average, "unit"), Rcpp::as<int>(required(average, "count"))},
+  return average_models(averaged, measurements, fit_mean, asks,
                         {minimizers_of(iterations), reporting_minimizers(iterations, searches, asked)},
                         iterations);
 }

@@ -10,6 +10,8 @@ namespace gpb {
 // package uses R's L-BFGS-B).
 using Objective = std::function<double(const VectorXd& x, VectorXd& gradient)>;
 using BoxMinimizer = std::function<double(VectorXd& x, const Objective& f)>;
+// Makes a minimiser that stops when an iteration gains less than the tolerance.
+using Minimizers = std::function<BoxMinimizer(double tolerance)>;
 
 }  // namespace gpb
 

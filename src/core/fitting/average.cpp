@@ -24,7 +24,7 @@ constexpr double kHopeless = 12.0;   // modes whose log density is lower than th
 constexpr Index kMostModes = 4;
 constexpr Index kMostExplored = 150;  // with at most this number of points the search for modes uses all
 constexpr double kFar = 0.5;          // ends of searches with a subset that differ by less are the same
-constexpr double kFlops = 6e8;       // approximate limit of operations for weights
+constexpr double kFlops = 2e8;       // approximate limit of operations for weights
 constexpr Index kFewestDraws = 48, kMostDraws = 240;
 constexpr Index kDrawsEach = 8;     // with many points: draws for each model of the average,
 constexpr Index kMostClimbed = 2;   // and local searches that use all points; by neighbours there is one
@@ -127,8 +127,12 @@ class Averager {
         fit_(*likelihood_, problem.fit, minimizers, max_iterations, tolerance),
         coordinates_(fit_.problem(), problem.unit) {}
 
-  void local_search(const std::vector<VectorXd>& points) {
-    for (const VectorXd& point : points) ends_.push_back(coordinates_.of(fit_.local_search(point)));
+  // `least`: after a search whose result is less likely, no other search is begun.
+  void local_search(const std::vector<VectorXd>& points, double least = -kInf) {
+    for (const VectorXd& point : points) {
+      ends_.push_back(coordinates_.of(fit_.local_search(point)));
+      if (objective() < least) break;
+    }
   }
   Fit& fit() { return fit_; }
   // At the best mode.
@@ -496,6 +500,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
   Averagers averagers;
   VectorXd first_end;
   Index evaluations = 0;
+  double most = -kInf;
   for (const AveragedKernel& one : kernels) {
     const bool is_first = averagers.empty();
     std::vector<VectorXd> starts, ends;
@@ -507,13 +512,13 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     const auto averager_at = [&](const VectorXd& neighbours_at) {
       return std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, neighbours_at),
                                         one.log_prior, fit_mean, own, many ? minimizers.of_all : minimizers.usual,
-                                        max_iterations, all ? kTolerance : tolerance_of_many(points));
+                                        max_iterations, tolerance_of_many(points));
     };
     averagers.push_back(averager_at(at));
     Averager& averager = *averagers.back();
     if (all) {
       if (is_first) averager.local_search(averager.fit().explore());
-      averager.local_search(starts);
+      averager.local_search(starts, most - 2.0 * kHopeless);
     } else if (!ends.empty()) {
       const double reach = kHopeless * std::max(1.0, static_cast<double>(points) / static_cast<double>(kFewPoints));
       const Index count = many ? most_searches_of_all(points, own.fit.resumes) : kMostModes;
@@ -527,6 +532,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
       averagers.back()->local_search({found});
     }
     if (is_first) first_end = averagers.back()->fit().best().parameters;
+    most = std::max(most, averagers.back()->objective());
   }
   ModelAverage out = average(averagers, draws_in_all(measurements.X.rows(), points, own.models), own.models,
                              many);

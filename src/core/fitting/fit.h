@@ -55,8 +55,7 @@ struct FitResult {
 // variance 1, and the last one is log(noise / variance).
 class Fit {
  public:
-  // Makes a minimiser that stops when an iteration gains less than the tolerance.
-  using Minimizers = std::function<BoxMinimizer(double tolerance)>;
+  using Minimizers = gpb::Minimizers;
 
   // tolerance: a smaller gain in log-likelihood ends a local search.
   Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers, Index max_iterations,

@@ -420,7 +420,8 @@ void PredictionCache::fade(double factor) {
 void PredictionCache::follow(const DensePosterior& posterior) {
   if (posterior_id_ != posterior.posterior_id()) restart(posterior);
   if (now_ != posterior.now()) {
-    fade(posterior.correlation(static_cast<double>(posterior.now() - now_)));
+    const double factor = posterior.correlation(static_cast<double>(posterior.now() - now_));
+    if (factor != 1.0) fade(factor);
     now_ = posterior.now();
   }
   const Index to = posterior.size();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ordering.h"
 #include "scores/score.h"
 
 namespace gpb {
@@ -25,6 +26,27 @@ class AveragedScore final : public Score {
       score.values(candidates, own);
       return own;
     });
+  }
+  // By every fourth model first, then by all models at the best candidates.
+  void screen(const Candidates& candidates, VectorXd& out) const override {
+    const Index count = candidates.X.rows();
+    if (parts_.size() < 2 * kEach || count < 2 * kShortlist) return values(candidates, out);
+    const auto is_first = [](std::size_t k) { return k % kEach == 0; };
+    out = average([&candidates](const Score& score) {
+      VectorXd own;
+      score.values(candidates, own);
+      return own;
+    }, is_first);
+    std::vector<Index> order = stable_order(count, [&out](Index a, Index b) { return out[a] > out[b]; });
+    Points best(kShortlist, candidates.X.cols());
+    for (Index i = 0; i < kShortlist; ++i) copy_row(best, i, candidates.X, order[static_cast<std::size_t>(i)]);
+    const VectorXd rest = average([&best](const Score& score) { return score.at(best); },
+                                  [&is_first](std::size_t k) { return !is_first(k); });
+    for (Index i = 0; i < kShortlist; ++i) {
+      double& value = out[order[static_cast<std::size_t>(i)]];
+      const double more = std::max(value, rest[i]), less = std::min(value, rest[i]);
+      value = less > -kInf ? more + std::log1p(std::exp(less - more)) : more;
+    }
   }
   VectorXd at(const Points& X) const override {
     return average([&X](const Score& score) { return score.at(X); });
@@ -46,13 +68,21 @@ class AveragedScore final : public Score {
   bool logarithmic() const override { return true; }
 
  private:
-  // Log-sum-exp, scaled by the largest term.
+  static constexpr std::size_t kEach = 4;  // models by which candidates are screened: one of this number,
+  static constexpr Index kShortlist = 128;  // and the number of candidates for the others
+
   template <class Values>
   VectorXd average(Values values_of) const {
+    return average(values_of, [](std::size_t) { return true; });
+  }
+  // Log-sum-exp over the models that `counts`, scaled by the largest term.
+  template <class Values, class Counts>
+  VectorXd average(Values values_of, Counts counts) const {
     std::vector<VectorXd> own;
-    for (const Part& part : parts_) {
-      own.push_back(values_of(*part.score));
-      for (Index i = 0; i < own.back().size(); ++i) own.back()[i] += part.log_weight;
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      if (!counts(k)) continue;
+      own.push_back(values_of(*parts_[k].score));
+      for (Index i = 0; i < own.back().size(); ++i) own.back()[i] += parts_[k].log_weight;
     }
     VectorXd top = own[0];
     for (const VectorXd& values : own) {

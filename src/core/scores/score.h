@@ -15,6 +15,8 @@ class Score {
   virtual ~Score() = default;
   // Values at the round's candidates.
   virtual void values(const Candidates& candidates, VectorXd& out) const = 0;
+  // The same for the search of good candidates: those that are clearly not among the best may have lower values.
+  virtual void screen(const Candidates& candidates, VectorXd& out) const { values(candidates, out); }
   // Values at the rows of X, and at one point with its gradient if `gradient` is not null.
   virtual VectorXd at(const Points& X) const = 0;
   virtual double at(const VectorXd& x, VectorXd* gradient) const = 0;

@@ -23,6 +23,7 @@ constexpr Index kFewest = 32;
 constexpr double kApart = 0.1;         // distance between starts, in sides of the box
 constexpr Index kCornered = 5;         // up to this number of inputs, all corners are candidates
 constexpr Index kNeighbours = 24;      // new points around the best point
+constexpr double kRoughTolerance = 0.01;  // of local searches by a logarithm, before the best end is improved
 
 // Points spread over the unit cube, and its corners, because the variance is often largest there.
 MatrixXd candidate_points(Index d, Index rows) {
@@ -43,7 +44,7 @@ MatrixXd candidate_points(Index d, Index rows) {
 // ---- a box space ------------------------------------------------------------
 
 BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
-                   PriorMean prior_mean, const OpenEngine& engine, BoxMinimizer minimize, MatrixXd first)
+                   PriorMean prior_mean, const OpenEngine& engine, const Minimizers& minimizers, MatrixXd first)
     : kernel_(std::move(kernel)),
       rows_(std::move(rows)),
       numbered_(numbered),
@@ -52,7 +53,8 @@ BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Inde
       contexts_(contexts),
       prior_mean_(std::move(prior_mean)),
       engine_(engine),
-      minimize_(std::move(minimize)),
+      minimize_(minimizers(kSearchTolerance)),
+      minimize_roughly_(minimizers(kRoughTolerance)),
       first_(std::move(first)) {
   if (first_.rows() > 0 && first_.cols() != box_.inputs()) {
     throw_invalid("the first candidates and the box differ in their number of inputs");
@@ -207,7 +209,8 @@ const Candidates& BoxSpace::candidates(const Context& context) {
 std::vector<BoxSpace::SearchPoint> BoxSpace::starts(const Score& score, const Context& context,
                                              const Point* point) const {
   VectorXd scores;
-  score.values(candidates_, scores);
+  if (rows_.rows() == 1) score.screen(candidates_, scores);
+  else score.values(candidates_, scores);
   const Index each = actions_.rows();
   const auto wanted =
       static_cast<std::size_t>(std::min(kMostStarts, kStarts + rows_.rows() - 1));
@@ -285,7 +288,7 @@ void BoxSpace::add_best(const std::vector<SearchPoint>& search_points, const Sco
 }
 
 BoxSpace::SearchPoint BoxSpace::local_search(const SearchPoint& start, double from, const Score& score, Height height,
-                               const Context& context) const {
+                               const Context& context, const BoxMinimizer& minimize) const {
   const Index own = rows_.cols(), d = box_.inputs();
   // The minimiser's tolerances are absolute, so scores are divided by their unit and start at 0.
   const double unit = score.unit();
@@ -299,9 +302,9 @@ BoxSpace::SearchPoint BoxSpace::local_search(const SearchPoint& start, double fr
       found.by_excess = chart_.slope(segment_of(found.by_excess, own, d));
       return found;
     };
-    return {start.row, chart_.box().snap(chart_.inputs(search_within(u, at, minimize_)))};
+    return {start.row, chart_.box().snap(chart_.inputs(search_within(u, at, minimize)))};
   }
-  minimize_(u, [&](const VectorXd& at, VectorXd& gradient) {
+  minimize(u, [&](const VectorXd& at, VectorXd& gradient) {
     VectorXd slope;
     const VectorXd x = input_of({start.row, chart_.inputs(at)}, context);
     const double value = (score.*height)(x, &slope);
@@ -331,8 +334,9 @@ Point BoxSpace::maximise(const Score& score, const Context& context, const Begin
     return point_of({best / each, row_of(actions_, best % each)}, context);
   }
   const Height exactly = &Score::at;
-  // If a sketch of the score is faster, it is used first. Then only the best end is improved with the score itself.
-  const bool sketched = score.can_sketch();
+  // The searches from all starts use a sketch of the score if it is faster, and are rough if it is a logarithm. Then
+  // only the best end is improved, with the score itself.
+  const bool sketched = score.can_sketch(), rough = score.logarithmic() && !score.limited();
   std::vector<SearchPoint> began = starts(score, context, from.best());
   if (began.empty()) throw_invalid("the acquisition value is NaN at every candidate");
   // Played points come first: another point must be better by more than rounding errors.
@@ -343,13 +347,14 @@ Point BoxSpace::maximise(const Score& score, const Context& context, const Begin
   const VectorXd heights = score.sketches(inputs_of(began, context));
   for (std::size_t k = 0; k < began.size(); ++k) {
     search_points.push_back(local_search(began[k], heights[static_cast<Index>(k)], score,
-                          sketched ? &Score::sketch : exactly, context));
+                          sketched ? &Score::sketch : exactly, context,
+                          rough ? minimize_roughly_ : minimize_));
   }
   const SearchPoint best = best_of(search_points, score, context, tie);
-  if (!sketched) return point_of(best, context);
+  if (!sketched && !rough) return point_of(best, context);
   VectorXd slope;
   const double height = score.at(input_of(best, context), &slope);
-  return point_of(best_of({best, local_search(best, height, score, exactly, context)}, score, context, tie),
+  return point_of(best_of({best, local_search(best, height, score, exactly, context, minimize_)}, score, context, tie),
                   context);
 }
 

@@ -11,13 +11,15 @@
 
 namespace gpb {
 
+constexpr double kSearchTolerance = 2e-9;  // a smaller gain in units of the score ends a local search
+
 class BoxSpace final : public Space {
  public:
   // `rows`: the inputs before those of the box, a row each (for a box alone, one row without inputs). `numbered`: the
   // row's number is the last input. `first`: actions that come first among the candidates, a row each (unless inputs
   // are fixed).
   BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
-           PriorMean prior_mean, const OpenEngine& engine, BoxMinimizer minimize, MatrixXd first = MatrixXd());
+           PriorMean prior_mean, const OpenEngine& engine, const Minimizers& minimizers, MatrixXd first = MatrixXd());
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
@@ -59,7 +61,7 @@ class BoxSpace final : public Space {
                double tie = 0.0) const;
   using Height = double (Score::*)(const VectorXd& x, VectorXd* gradient) const;
   SearchPoint local_search(const SearchPoint& start, double from, const Score& score, Height height,
-             const Context& context) const;
+             const Context& context, const BoxMinimizer& minimize) const;
 
   KernelPtr kernel_;
   MatrixXd rows_;
@@ -70,7 +72,7 @@ class BoxSpace final : public Space {
   Index contexts_;
   PriorMean prior_mean_;
   OpenEngine engine_;
-  BoxMinimizer minimize_;
+  BoxMinimizer minimize_, minimize_roughly_;
   MatrixXd first_;
   double prior_scale_ = 1.0;
   MatrixXd actions_;       // of the candidates of one row, rounded to allowed values

@@ -85,10 +85,10 @@ std::unique_ptr<Space> make_arms(const Settings& bandit, const Settings& space,
 }
 
 std::unique_ptr<Space> make_mixture(const Settings& bandit, const PolicyTraits& policy,
-                                    const BoxMinimizer& minimize) {
+                                    const Minimizers& minimizers) {
   std::vector<MixtureSpace::Model> models;
   for (const auto& one : bandit.parts("models")) {
-    models.push_back({make_space(*one, policy, minimize), one->number("noise_var"),
+    models.push_back({make_space(*one, policy, minimizers), one->number("noise_var"),
                       one->number("weight")});
   }
   return std::make_unique<MixtureSpace>(std::move(models), bandit.number("noise_var"));
@@ -120,7 +120,7 @@ PriorMean prior_mean_of(const Settings& space) {
 }
 
 std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTraits& policy,
-                                        BoxMinimizer minimize) {
+                                        const Minimizers& minimizers) {
   const auto space = bandit.part("space");
   const std::string kind = space->text("kind");
   const KernelPtr kernel = make_kernel(*bandit.part("kernel"));
@@ -135,21 +135,21 @@ std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTrai
   }
   if (kind == "mixed") {
     return std::make_unique<MixedSpace>(kernel, mixed_setting(*space), prior_mean_of(*space),
-                                        engine, std::move(minimize));
+                                        engine, minimizers(kSearchTolerance));
   }
   if (kind != "box") throw_invalid("unknown space " + kind);
   return std::make_unique<BoxSpace>(kernel, space->matrix("rows"), space->flag("numbered"),
                                     box_of(*space), space->count("contexts"),
-                                    prior_mean_of(*space), engine, std::move(minimize),
+                                    prior_mean_of(*space), engine, minimizers,
                                     space->has("first") ? space->matrix("first") : MatrixXd());
 }
 
 }  // namespace
 
 std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& policy,
-                                  BoxMinimizer minimize) {
-  if (bandit.has("models")) return make_mixture(bandit, policy, minimize);
-  auto space = make_plain_space(bandit, policy, std::move(minimize));
+                                  const Minimizers& minimizers) {
+  if (bandit.has("models")) return make_mixture(bandit, policy, minimizers);
+  auto space = make_plain_space(bandit, policy, minimizers);
   return bandit.has("transfer") ? with_transfer(std::move(space), bandit) : std::move(space);
 }
 

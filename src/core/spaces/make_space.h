@@ -18,7 +18,8 @@ struct PolicyTraits {
   bool rises;  // scores that increase with mean and sd
 };
 
-std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& policy, BoxMinimizer minimize);
+std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& policy,
+                                  const Minimizers& minimizers);
 
 }  // namespace gpb
 
