@@ -165,8 +165,8 @@ ModelAverage average_of(const Rcpp::List& kernels, const Measurements& measureme
   const Rcpp::List before = required(average, "before");
   const auto goes_on = Rcpp::as<std::vector<int>>(required(average, "goes_on"));
   AverageProblem asks{problem, numbers(average, "unit"), Rcpp::as<int>(required(average, "count"))};
-  // (The earlier models are better starts than low-discrepancy points, of which one is used if a search is slow.)
-  if (measurements.y.size() > 50 && Rcpp::as<Eigen::MatrixXd>(before[0]).rows() > 0) asks.fit.starts = 1;
+  // (The earlier models are better starts than low-discrepancy points.)
+  if (measurements.y.size() > kQuick && Rcpp::as<Eigen::MatrixXd>(before[0]).rows() > 0) asks.fit.starts = 1;
   std::vector<AveragedKernel> averaged;
   for (R_xlen_t k = 0; k < kernels.size(); ++k) {
     averaged.push_back({kernel_from_list(kernels[k]),

@@ -490,6 +490,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
   own.fit.single_variance = false;
   const Index points = count_points(measurements.X);
   const bool many = points > kFewPoints, all = !many && measurements.X.rows() <= kMostExplored;
+  const bool is_quick = measurements.X.rows() <= kQuick;
   own.fit.resumes = many && own.fit.resumes;
   if (many) own.models = (own.models * kFewPoints + points - 1) / points;
   std::unique_ptr<SubsetClimbs> subsets;
@@ -512,13 +513,13 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     const auto averager_at = [&](const VectorXd& neighbours_at) {
       return std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, neighbours_at),
                                         one.log_prior, fit_mean, own, many ? minimizers.of_all : minimizers.usual,
-                                        max_iterations, tolerance_of_many(points));
+                                        max_iterations, is_quick ? kTolerance : tolerance_of_many(points));
     };
     averagers.push_back(averager_at(at));
     Averager& averager = *averagers.back();
     if (all) {
       if (is_first) averager.local_search(averager.fit().explore());
-      averager.local_search(starts, most - 2.0 * kHopeless);
+      averager.local_search(starts, is_quick ? -kInf : most - 2.0 * kHopeless);
     } else if (!ends.empty()) {
       const double reach = kHopeless * std::max(1.0, static_cast<double>(points) / static_cast<double>(kFewPoints));
       const Index count = many ? most_searches_of_all(points, own.fit.resumes) : kMostModes;

@@ -46,6 +46,8 @@ struct ModelAverage {
 ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Measurements& measurements,
                             bool fit_mean, const AverageProblem& problem, const FitMinimizers& minimizers,
                             Index max_iterations);
+// Up to this number of measurements a search for modes costs little. With more it ends earlier and begins less often.
+constexpr Index kQuick = 50;
 // The largest number of local searches of each kernel that use all of many points.
 Index most_searches_of_all(Index points, bool resumes);
 
