@@ -89,7 +89,6 @@ test_that("a pending query reduces each model's sd, and keeps the differences be
 })
 
 test_that("expected improvement is averaged over the models", {
-  # (With 8 models or more, candidates are screened by a quarter of them.)
   for (models in c(6, 10)) {
     set.seed(4)
     b <- play_average(averaging(average = models), 9)

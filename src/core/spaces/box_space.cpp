@@ -23,6 +23,7 @@ constexpr Index kFewest = 32;
 constexpr double kApart = 0.1;         // distance between starts, in sides of the box
 constexpr Index kCornered = 5;         // up to this number of inputs, all corners are candidates
 constexpr Index kNeighbours = 24;      // new points around the best point
+constexpr Index kSlow = 5;  // from this number of inputs on candidates are screened and local searches are rough
 constexpr double kRoughTolerance = 0.01;  // of local searches by a logarithm, before the best end is improved
 
 // Points spread over the unit cube, and its corners, because the variance is often largest there.
@@ -209,7 +210,7 @@ const Candidates& BoxSpace::candidates(const Context& context) {
 std::vector<BoxSpace::SearchPoint> BoxSpace::starts(const Score& score, const Context& context,
                                              const Point* point) const {
   VectorXd scores;
-  if (rows_.rows() == 1) score.screen(candidates_, scores);
+  if (rows_.rows() == 1 && box_.inputs() >= kSlow) score.screen(candidates_, scores);
   else score.values(candidates_, scores);
   const Index each = actions_.rows();
   const auto wanted =
@@ -336,7 +337,8 @@ Point BoxSpace::maximise(const Score& score, const Context& context, const Begin
   const Height exactly = &Score::at;
   // The searches from all starts use a sketch of the score if it is faster, and are rough if it is a logarithm. Then
   // only the best end is improved, with the score itself.
-  const bool sketched = score.can_sketch(), rough = score.logarithmic() && !score.limited();
+  const bool sketched = score.can_sketch();
+  const bool rough = box_.inputs() >= kSlow && score.logarithmic() && !score.limited();
   std::vector<SearchPoint> began = starts(score, context, from.best());
   if (began.empty()) throw_invalid("the acquisition value is NaN at every candidate");
   // Played points come first: another point must be better by more than rounding errors.
