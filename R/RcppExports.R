@@ -181,38 +181,6 @@ cpp_largest_change <- function(kernel, x, y, threshold, ridge, domain, dyadic) {
     .Call(`_gpbandits_cpp_largest_change`, kernel, x, y, threshold, ridge, domain, dyadic)
 }
 
-cpp_journal_create <- function(path, text) {
-    .Call(`_gpbandits_cpp_journal_create`, path, text)
-}
-
-cpp_journal_append <- function(path, text, end) {
-    .Call(`_gpbandits_cpp_journal_append`, path, text, end)
-}
-
-cpp_journal_read <- function(path) {
-    .Call(`_gpbandits_cpp_journal_read`, path)
-}
-
-cpp_hex_from_raw <- function(bytes) {
-    .Call(`_gpbandits_cpp_hex_from_raw`, bytes)
-}
-
-cpp_raw_from_hex <- function(text) {
-    .Call(`_gpbandits_cpp_raw_from_hex`, text)
-}
-
-cpp_number_rows <- function(columns, count) {
-    .Call(`_gpbandits_cpp_number_rows`, columns, count)
-}
-
-cpp_row_texts <- function(queries, events) {
-    .Call(`_gpbandits_cpp_row_texts`, queries, events)
-}
-
-cpp_checksums <- function(rows, before) {
-    .Call(`_gpbandits_cpp_checksums`, rows, before)
-}
-
 cpp_kernel_gram <- function(kernel, x, y) {
     .Call(`_gpbandits_cpp_kernel_gram`, kernel, x, y)
 }
@@ -363,6 +331,26 @@ cpp_regression_evidence <- function(pointer) {
 
 cpp_innovations <- function(gram, point, y, noise) {
     .Call(`_gpbandits_cpp_innovations`, gram, point, y, noise)
+}
+
+cpp_hex_from_raw <- function(bytes) {
+    .Call(`_gpbandits_cpp_hex_from_raw`, bytes)
+}
+
+cpp_raw_from_hex <- function(text) {
+    .Call(`_gpbandits_cpp_raw_from_hex`, text)
+}
+
+cpp_number_rows <- function(columns, count) {
+    .Call(`_gpbandits_cpp_number_rows`, columns, count)
+}
+
+cpp_row_texts <- function(queries, events) {
+    .Call(`_gpbandits_cpp_row_texts`, queries, events)
+}
+
+cpp_checksums <- function(rows, before) {
+    .Call(`_gpbandits_cpp_checksums`, rows, before)
 }
 
 cpp_run_new <- function(handle, truth, draws) {

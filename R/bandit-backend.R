@@ -1,6 +1,6 @@
 # Generics for where a log is kept: memory, a journal, a store. Layer: bandit.
 
-# A bandit's log can be kept outside of its memory. `bandit$journal` is NULL, a journal file (bandit-journal.R) or the
+# A bandit's log can be kept outside of its memory. `bandit$journal` is NULL, a journal file (store-journal.R) or the
 # bandit's entry in a store (store-log.R). A backend writes a change in commit(), before the change is made in memory;
 # if it cannot be written, it does not happen. The first three generics return the values that commit() assigns to the
 # bandit's fields.
@@ -88,10 +88,38 @@ play_in <- function(bandit, problem, rounds, draws, report, stops) UseMethod("pl
 # Replaces the log by a shorter one.
 rewrite_log <- function(bandit, new) UseMethod("rewrite_log", bandit$journal)
 
-# Begins a new bandit's log in a store.
-begin_in <- function(store, bandit) UseMethod("begin_in")
+# Begins a new bandit's log in a store, or in a journal.
+begin_in <- function(store, bandit, ...) UseMethod("begin_in")
 
-begin_in.default <- function(store, bandit) stop_argument("store", describe(store), "bandit_store(con, name)")
+begin_in.default <- function(store, bandit, ...) stop_argument("store", describe(store), "bandit_store(con, name)")
+
+start_journal <- function(bandit, file, trust = FALSE) {
+  begin_in(structure(list(file = check_string(file, "journal")), class = "bandit_new_journal"), bandit, trust)
+}
+
+# The `bandit` that a journal holds, its settings at the beginning (`config`), the `notes` of a search, and the state
+# `rng` of R's random generator; NULL if there is no journal.
+resume_from <- function(x, arg, trust) UseMethod("resume_from")
+
+# `file`: the journal's path, or the bandit's name in a store (`arg`).
+check_same_settings <- function(theirs, ours, file, arg) {
+  names <- union(names(theirs), names(ours))
+  names <- setdiff(names, "format")
+  same <- vapply(names, function(name) {
+    identical(comparable(theirs[[name]]), comparable(ours[[name]]))
+  }, NA)
+  if (all(same)) return(invisible())
+  # (Kernels and refits are chosen for the domain: another domain is the cause.)
+  if (!same[["domain"]]) same[names %in% c("kernel", "refit")] <- TRUE
+  other <- paste0("`", sub("context_names", "contexts", names[!same]), "`", collapse = ", ")
+  stop_data(if (arg == "store") sprintf("The store's bandit %s has another %s. Use its settings, or another `name`.",
+                                        quoted(file), other)
+            else sprintf("The journal %s belongs to a bandit with another %s%s. Use a journal of this bandit.",
+                         quoted(file), other,
+                         if (same[["domain"]]) ""
+                         else sprintf(" (%s; here %s)", domain_story(theirs$domain), domain_story(ours$domain))),
+            argument = arg)
+}
 
 # `.said` is a variable of the object's environment, not a field: it holds the kinds of warnings given so far.
 warn_once <- function(bandit, kind, ...) {

@@ -95,8 +95,8 @@ as_json <- function(bandit) {
   members <- list(format = cpp_json_strings(json_format), version = as.character(json_version),
                   package = cpp_json_strings(as.character(utils::packageVersion("gpbandits"))),
                   settings = exact_text(config),
-                  queries = json_columns(bandit$queries, names(journal_query_columns(config))),
-                  events = json_columns(events_with_values(bandit), c(names(journal_event_columns(config)), "arms")),
+                  queries = json_columns(bandit$queries, names(written_query_columns(config))),
+                  events = json_columns(events_with_values(bandit), c(names(written_event_columns(config)), "arms")),
                   refits = json_array(vapply(bandit$refits, exact_text, "")))
   if (length(bandit$reasons)) {
     members$reasons <- json_object(stats::setNames(cpp_json_strings(unname(bandit$reasons)), names(bandit$reasons)))
@@ -234,8 +234,8 @@ bandit_from_json <- function(found) {
   check_config(config)
   lacking <- setdiff(later_event_columns, names(found$events))
   found$events[lacking] <- list(vector("list", length(found$events$kind)))
-  events <- columns_from_json(found$events, c(journal_event_columns(config), list(arms = character())))
-  queries <- columns_from_json(found$queries, journal_query_columns(config))
+  events <- columns_from_json(found$events, c(written_event_columns(config), list(arms = character())))
+  queries <- columns_from_json(found$queries, written_query_columns(config))
   if (any(!events$id %in% c(0L, seq_along(queries$arm)))) stop_fault("its events refer to missing queries")
   queries <- add_rewards(queries, events, config)
   refits <- lapply(found$refits, value_from_json, FALSE)

@@ -40,6 +40,18 @@ event_columns <- function() {
        spread = double(), other = integer(), outcome = integer(), arms = character())
 }
 
+# The columns in files and databases. Those that follow from the events are left out, and `arms`, which is text.
+written_query_columns <- function(config) {
+  columns <- query_columns(config)
+  columns[!names(columns) %in% c("status", value_columns(config), constraint_names(config, "g"))]
+}
+
+written_event_columns <- function(config) {
+  columns <- event_columns()
+  values <- stats::setNames(rep(list(double()), constraint_count(config)), constraint_names(config, "g"))
+  c(columns[names(columns) != "arms"], values)
+}
+
 # Columns that the log's first format did not have.
 later_event_columns <- c("size", "spread", "other")
 

@@ -57,8 +57,8 @@
 #' @param initial_design points that are suggested first, in this order, before the policy chooses. They are queries
 #'   like all others: their rewards may be late or lost. `NULL` (default): none. Points with known rewards go to
 #'   `$add()`.
-#' @param journal path of a new file to which every event is appended, and flushed to the disk, before anything else
-#'   happens. [open_bandit()] resumes from it after a crash. `NULL` (default): none.
+#' @param journal path of a new SQLite file (needs package RSQLite) to which every event is written, on the disk, before
+#'   anything else happens. [open_bandit()] resumes from it after a crash. `NULL` (default): none.
 #' @param store a [bandit_store()] in which the bandit is created, so that several processes can work on it. `NULL`
 #'   (default): none.
 #' @param ... further settings, by their full names. Others are an error.

@@ -13,14 +13,14 @@
 #' \tabular{llll}{
 #'   file \tab written by \tab read by \tab format \cr
 #'   a saved bandit \tab [saveRDS()] \tab [readRDS()] \tab 3 \cr
-#'   a journal \tab `journal = "file"` \tab [open_bandit()] \tab 3 \cr
+#'   a journal \tab `journal = "file"` \tab [open_bandit()] \tab schema 1 \cr
 #'   a store's tables \tab [bandit_store()] \tab [open_bandit()], [work_on()], [bandit_service()] \tab schema 1 \cr
 #'   JSON \tab [as_json()] \tab [from_json()] \tab schema 1 \cr
 #' }
 #'
 #' Files of unreleased versions can be opened, or end in an error that says so. Saved bandits of formats 0 to 2 can be
-#' read, except for kinds of components that exist no longer. Journals of formats 1 and 2 are an error, because opening
-#' them would run code. The package's tests read files of every kind of bandit, continue them, and compare the next
+#' read, except for kinds of components that exist no longer. Text journals are an error that says how to convert them.
+#' The package's tests read files of every kind of bandit, continue them, and compare the next
 #' choices.
 #'
 #' A file that is read has the same log and the same posterior. Its next choices are those of the version that reads it.
@@ -52,8 +52,8 @@
 #' @section Several writers:
 #'
 #' * **Copies of a saved bandit** are separate bandits, without any exchange.
-#' * **A journal** has one writer. If two processes write at once, one gets an error. The bandit that opened the file
-#'   last owns it ([open_bandit()]).
+#' * **A journal** has one writer: the bandit that opened the file last, and writes. The change of another one is an
+#'   error ([open_bandit()]).
 #' * **A store** has any number of writers. Each change is a transaction, and a query is given to one worker at a time
 #'   ([bandit_store()]). Of two rewards for one query the first counts: the same value again changes nothing, and
 #'   another value is an error.
@@ -79,8 +79,8 @@ NULL
 #' @section Backups:
 #'
 #' * **A saved bandit or a JSON text**: copy the file.
-#' * **A journal**: copy the file, at any time. An incomplete last line is dropped when the file is opened.
-#' * **A store on SQLite**: while it is in use, do not copy the file; use `VACUUM INTO 'copy.db'` or SQLite's `.backup`.
+#' * **A journal, or a store on SQLite**: while it is in use, do not copy the file; use `VACUUM INTO 'copy.db'` or
+#'   SQLite's `.backup`.
 #'   Otherwise copy the file, with the files of the same name that end in `-wal` and `-shm`, if they exist.
 #' * **A store on PostgreSQL**: `pg_dump` of all tables `gpb_*` in one run (they refer to each other), or the server's
 #'   own backups.

@@ -34,7 +34,8 @@
 #' * `gpbandits_infeasible`: no point satisfies the limits with the wanted probability.
 #' * `gpbandits_small_sample`: an off-policy estimate is based on few rewards.
 #' * `gpbandits_outside_theorem`: a regret bound was computed outside the assumptions of its theorem.
-#' * `gpbandits_dropped_line`, `gpbandits_left_journal`: about journals, see [open_bandit()].
+#' * `gpbandits_left_journal`: a bandit was read from a file and its journal belongs to the original, see
+#'   [open_bandit()].
 #'
 #' Use `suppressWarnings(..., classes = )` to silence one of them.
 #' @concept error handling

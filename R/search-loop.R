@@ -9,13 +9,13 @@
 open_search <- function(bandit, known, design, journal, race = NULL, prior = NULL, trust = FALSE) {
   found <- list(notes = list())
   if (!is.null(journal)) {
-    path <- journal_path(journal)
-    if (file.exists(path) && file.size(path) > 0) {
-      found <- read_journal(journal, "journal", trust = trust || has_code(bandit$config))
-      check_same_search(found$bandit$config, bandit$config, journal, "journal")
-      bandit <- found$bandit
-    } else {
+    kept <- resume_from(check_string(journal), "journal", trust = trust || has_code(bandit$config))
+    if (is.null(kept)) {
       start_journal(bandit, journal, trust = has_code(bandit$config))
+    } else {
+      check_same_search(kept$config, bandit$config, journal, "journal")
+      found <- kept
+      bandit <- kept$bandit
     }
   }
   if (length(found$notes)) {

@@ -333,7 +333,7 @@ NULL
 #' @concept asynchronous evaluation
 #' @concept resume
 #' @concept distributed computing
-#' @examples
+#' @examplesIf requireNamespace("RSQLite", quietly = TRUE)
 #' file <- tempfile()
 #' set.seed(1)
 #' f <- function(p) -(p$x - 2)^2

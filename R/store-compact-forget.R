@@ -47,16 +47,10 @@ why_not_forget <- function(bandit) {
   if (!is.null(policy$width) && trait(policy$width, "looks_back")) {
     return(sprintf("with %s, which uses each of the last queries", trait(policy$width, "title")))
   }
-  journal <- bandit$journal
-  if (inherits(journal, "bandit_file_journal") && has_notes(journal)) {
+  if (inherits(bandit$journal, "bandit_file_journal") && has_notes(bandit)) {
     return("of a search (its journal has notes of maximize_bandit()), which identifies its evaluations by their ids")
   }
   NULL
-}
-
-has_notes <- function(journal) {
-  lines <- journal_io(cpp_journal_read(journal$path))$lines[-1]
-  any(startsWith(lines, "n ") | grepl(";n ", lines, fixed = TRUE))
 }
 
 # The last row that can be replaced: no earlier query is pending, `keep` rows remain, and the time of the next refit

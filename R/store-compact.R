@@ -43,14 +43,14 @@
 #' checkpoint at their next call. Leases and tokens stay valid. A process that dies during the call has changed nothing.
 #' The database keeps the space for later rows; `VACUUM` returns it to the disk.
 #'
-#' A journal is written to a new file, which then replaces the old one in one step. No other bandit may have the journal
-#' open at that time.
+#' A journal is shortened in one transaction, and the space is returned to the disk. Another bandit that has it open
+#' gets an error at its next change.
 #'
 #' @section Memory and file size: One query with its reward takes about
 #'
 #' * 0.4 KB of memory;
 #' * 36 bytes in a file of [saveRDS()];
-#' * 230 bytes in a journal (155 after `$compact()`);
+#' * 280 bytes in a journal (200 after `$compact()`);
 #' * 420 bytes in a SQLite store, asked in batches by a worker (340 after `$compact()`).
 #'
 #'   These were measured on arms (`bench/results/long_life.md` in the sources).

@@ -349,21 +349,24 @@ query_fields <- c("arm", "context", "action", "segment", "mean", "sd", "width")
 
 # Columns that only some bandits have (inputs, multipliers, ...) share the column `numbers`.
 more_query_columns <- function(config) {
-  columns <- journal_query_columns(config)
+  columns <- written_query_columns(config)
   columns[setdiff(names(columns), query_fields)]
 }
 
 more_event_columns <- function(config) {
-  columns <- journal_event_columns(config)
+  columns <- written_event_columns(config)
   columns[setdiff(names(columns), c("kind", "id", "reward", "time"))]
 }
 
 read_rows <- function(bandit, head) {
   log <- bandit$journal
   list(queries = read_queries(log, table_size(bandit$queries), head$queries),
-       events = read_range(log, c("number", "kind", "query", "reward", "time", "numbers", "parameters", "checksum"),
-                           "gpb_event", "number", known_events(bandit), head$events),
-       head = head)
+       events = read_events(log, known_events(bandit), head$events), head = head)
+}
+
+read_events <- function(log, from, to) {
+  read_range(log, c("number", "kind", "query", "reward", "time", "numbers", "parameters", "checksum"), "gpb_event",
+             "number", from, to)
 }
 
 read_queries <- function(log, from, to) {
@@ -445,8 +448,8 @@ check_stored_points <- function(config, q) {
   inside <- q$context >= 0 & q$context < contexts & q$segment >= 1 &
     (if (is.null(arms)) is.na(q$arm) else !is.na(q$arm) & q$arm >= 0 & q$arm < arms)
   refuse_rows("gpb_query", q$query, !inside, "a point that the bandit does not have")
-  refuse_rows("gpb_query", q$query, !is.finite(as.double(q$mean)) | !is.finite(as.double(q$sd)) | q$sd < 0,
-              "without a mean and a standard deviation")
+  unknown <- !is.finite(as.double(q$mean)) | !is.finite(as.double(q$sd)) | q$sd < 0
+  refuse_rows("gpb_query", q$query, unknown & is.null(config$rule), "without a mean and a standard deviation")
   numbers <- numbers_of(q$numbers, more_query_columns(config), "gpb_query")
   columns <- numbers[logged_inputs(config)]
   finite <- Reduce(`&`, lapply(columns, is.finite), rep(TRUE, nrow(q)))
@@ -469,30 +472,62 @@ numbers_of <- function(text, columns, table, read = text_as_rows) {
   })
 }
 
-# Converts the rows to the log's columns. The core replays them, and they are appended to the log.
-play_rows <- function(bandit, rows) {
+# Rows of numbers as columns.
+text_as_rows <- function(text, columns) {
+  words <- unlist(strsplit(text, " ", fixed = TRUE))
+  values <- suppressWarnings(as.double(words))
+  if (any(is.na(values) & !words %in% c("NA", "NaN"))) stop_fault("rows of other words than numbers")
+  if (length(values) != length(text) * length(columns)) stop_fault("rows of the wrong length")
+  values <- matrix(values, length(columns))
+  rows <- lapply(seq_along(columns), function(k) suppressWarnings(`storage.mode<-`(values[k, ], typeof(columns[[k]]))))
+  stats::setNames(rows, names(columns))
+}
+
+# The same for events, also in the format from before replicates and comparisons.
+text_as_events <- function(text, columns) {
+  later <- names(columns) %in% later_event_columns
+  is_early <- length(text) > 0 && lengths(strsplit(text[1], " ", fixed = TRUE)) == sum(!later)
+  if (!is_early) return(text_as_rows(text, columns))
+  rows <- text_as_rows(text, columns[!later])
+  rows[names(columns)[later]] <- lapply(columns[later], function(column) column[rep(NA_integer_, length(text))])
+  rows[names(columns)]
+}
+
+# Rows of the database as columns of the log.
+log_of_rows <- function(bandit, rows) {
   config <- bandit$config
   q <- rows$queries
   e <- rows$events
-  new <- c(list(arm = as.integer(q$arm), context = as.integer(q$context), action = match(q$action, action_names),
-                segment = as.integer(q$segment), mean = as.double(q$mean), sd = as.double(q$sd),
-                width = as.double(q$width)),
-           numbers_of(q$numbers, more_query_columns(config), "gpb_query"))
+  queries <- c(list(arm = as.integer(q$arm), context = as.integer(q$context), action = match(q$action, action_names),
+                    segment = as.integer(q$segment), mean = as.double(q$mean), sd = as.double(q$sd),
+                    width = as.double(q$width)),
+               numbers_of(q$numbers, more_query_columns(config), "gpb_query"))
   events <- c(list(kind = unname(event_kind[e$kind]), id = as.integer(e$query), reward = as.double(e$reward),
-                   time = as.double(e$time), arms = ifelse(e$kind == "query", as.character(e$parameters),
-                                                           NA_character_)),
+                   time = as.double(e$time), arms = as.character(ifelse(e$kind == "query", e$parameters, NA))),
               numbers_of(e$numbers, more_event_columns(config), "gpb_event", text_as_events))
   refits <- list()
   for (text in e$parameters[e$kind %in% names(believing)]) refits <- c(refits, list(stored_refit(text, bandit, refits)))
-  in_time <- utils::tail(configs_in_time(config, c(bandit$refits, refits)), length(refits))
+  list(queries = queries, events = events, refits = refits)
+}
+
+# The fields `reasons` and `notes` of a bandit after these rows.
+text_of_rows <- function(bandit, e) {
+  about <- function(kinds) {
+    rows <- which(e$kind %in% names(kinds) & !is.na(e$parameters))
+    list(as.integer(e$query[rows]), as.character(e$parameters[rows]))
+  }
+  list(reasons = do.call(reasons_with, c(list(bandit), about(giving_up))),
+       notes = do.call(notes_with, c(list(bandit), about(noting))))
+}
+
+# The core replays the rows, and they are appended to the log.
+play_rows <- function(bandit, rows) {
+  new <- log_of_rows(bandit, rows)
+  in_time <- utils::tail(configs_in_time(bandit$config, c(bandit$refits, new$refits)), length(new$refits))
   rebuild(bandit)
-  play_columns(bandit, new, events, lapply(in_time, core_config))
-  given_up <- which(e$kind %in% names(giving_up) & !is.na(e$parameters))
-  reasons <- reasons_with(bandit, events$id[given_up], as.character(e$parameters[given_up]))
-  noted <- which(e$kind %in% names(noting) & !is.na(e$parameters))
-  notes <- notes_with(bandit, events$id[noted], as.character(e$parameters[noted]))
-  played <- sync_log(bandit, bandit$handle, refits, written = TRUE, fields = list(reasons = reasons, notes = notes))
-  if (!identical(played$kind, events$kind) || !identical(played$id, events$id)) {
+  play_columns(bandit, new$queries, new$events, lapply(in_time, core_config))
+  played <- sync_log(bandit, bandit$handle, new$refits, written = TRUE, fields = text_of_rows(bandit, rows$events))
+  if (!identical(played$kind, new$events$kind) || !identical(played$id, new$events$id)) {
     stop_data("the rows and the bandit's rules do not agree.")
   }
 }
@@ -561,13 +596,47 @@ keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, m
   list()
 }
 
-# Writes rows of the log that follow `had` queries and `known` events.
-write_rows <- function(log, bandit, change, had, known) {
+# The rows of a change of the log that follow `had` queries and `known` events.
+rows_of_change <- function(bandit, change, had, known) {
   q <- stored_queries(bandit, change$queries, had)
   e <- stored_events(bandit, change$events, change$refits, known)
-  e$checksum <- cpp_checksums(cpp_row_texts(q, e), log$checksum)
-  write_part(log, list(rows = list(queries = q, events = e, total = had + length(q$query))))
-  log$checksum <- e$checksum[length(e$number)]
+  e$checksum <- cpp_checksums(cpp_row_texts(q, e), bandit$journal$checksum)
+  list(queries = q, events = e, total = had + length(q$query))
+}
+
+write_rows <- function(log, bandit, change, had, known) {
+  rows <- rows_of_change(bandit, change, had, known)
+  write_part(log, list(rows = rows))
+  log$checksum <- rows$events$checksum[length(rows$events$number)]
+}
+
+# A bandit's first row. `more(number)` is called within the transaction.
+write_first_row <- function(store, settings, seed, more = NULL) {
+  connection <- store$connection
+  on.exit(sql_rollback(connection))
+  found <- sql_begin(connection, paste0(
+    "SELECT COALESCE(MAX(bandit), 0) AS last, COALESCE(MAX(CASE WHEN name = ", sql_literal(store$name, connection),
+    " THEN 1 ELSE 0 END), 0) AS there, ", sql_clock(connection), " AS now FROM gpb_bandit"))
+  if (found$there > 0) refuse_second(store$name)
+  next_number <- as.integer(found$last) + 1L
+  sql_insert(connection, "gpb_bandit",
+             list(bandit = next_number, name = store$name, settings = settings, seed = seed,
+                  attempts = store$attempts, budget = NA_integer_, created = as.double(found$now), events = 0L,
+                  queries = 0L, checksum = 0))
+  ours <- sprintf("EXISTS (SELECT 1 FROM gpb_bandit WHERE bandit = %d AND name = %s AND created = '%.17g')",
+                  next_number, sql_literal(store$name, connection), found$now)
+  if (!is.null(more)) more(next_number)
+  leave_trace(connection, ours, paste("NOT", ours), NULL)
+  tryCatch(sql_commit(connection), gpbandits_store_error = function(e) {
+    if (grepl("unique|duplicate", message_of(e), ignore.case = TRUE)) refuse_second(store$name)
+    stop(e)
+  })
+  next_number
+}
+
+refuse_second <- function(name) {
+  stop_gpbandits("store", "This store already has a bandit named ", dQuote(name, FALSE), ". Use another `name`, or ",
+                 "open_bandit() to take part in that one.", argument = "store", kind = "exists", again = FALSE)
 }
 
 # Writes a part of a change: `rows` of the log, new `leases`, or leases that have `ended`. (The writes of a change that
@@ -720,34 +789,51 @@ play_in.bandit_store_log <- play_in_store
 
 add_arms_in.bandit_store_log <- function(bandit, ...) in_store(bandit, bandit_add_arms(bandit, ...))
 
-# The new events are numbered after a gap, by which other replicas detect that their events were replaced. The checksums
-# are recomputed.
 rewrite_log.bandit_store_log <- function(bandit, new) {
   log <- bandit$journal
+  list2env(rewritten_rows(log, bandit, new), log)
+  list()
+}
+
+# Replaces the events in the database, and the queries if `new` has some. Returns the `base` and `checksum` of the new
+# rows. They are numbered after a gap, by which other replicas detect that their events were replaced.
+rewritten_rows <- function(log, bandit, new) {
+  connection <- log$connection
   last <- known_events(bandit)
   count <- length(new$events$kind)
-  events <- c(new$events, list(g = matrix(0, count, 0)))
-  id <- pmax(events$id, 1L)
-  notes <- as.character(unname(bandit$notes))[match(id + ids_before(bandit), names(bandit$notes))]
-  events$text <- ifelse(events$kind %in% giving_up, reasons_of(bandit, id),
-                        ifelse(events$kind %in% noting, notes, NA))
-  e <- stored_events(bandit, events, new$refits, last)
+  e <- stored_events(bandit, with_text_after(bandit, new), new$refits, last)
   e$number <- last + 1L + seq_len(count)
-  if (count && e$number[count] < last) {
-    stop_store("The events' numbers are used up. Use `$compact()`.", again = FALSE)
+  if (as.double(last) + count > 2147483640) {
+    stop_store("The events' numbers are used up: begin a new bandit.", again = FALSE)
   }
   e$at <- times_reported(log, e)
-  q <- read_queries(log, 0L, table_size(bandit$queries))
+  rows <- function(x) c(list(bandit = rep(log$number, length(x[[1]]))), x)
+  of_this <- paste(" WHERE bandit =", log$number)
+  q <- if (is.null(new$queries)) read_queries(log, 0L, table_size(bandit$queries))
+       else stored_queries(bandit, new$queries, 0L)
   e$checksum <- cpp_checksums(cpp_row_texts(q, e), 0)
-  sql_run(log$connection, "DELETE FROM gpb_event WHERE bandit = ", log$number)
-  sql_insert(log$connection, "gpb_event", c(list(bandit = rep(log$number, count)), e))
-  sql_run(log$connection,
-          sprintf("UPDATE gpb_bandit SET events = %d, checksum = %.0f WHERE bandit = %d", e$number[count],
-                            e$checksum[count], log$number))
+  sql_run(connection, "DELETE FROM gpb_event", of_this)
+  sql_insert(connection, "gpb_event", rows(e))
+  if (!is.null(new$queries)) {
+    sql_run(connection, "DELETE FROM gpb_query", of_this)
+    if (length(q)) sql_insert(connection, "gpb_query", rows(q))
+  }
+  checksum <- c(0, e$checksum)[count + 1]
+  sql_run(connection, sprintf("UPDATE gpb_bandit SET events = %d, queries = %d, checksum = %.0f", last + 1L + count,
+                              length(q$query), checksum), of_this)
   if (count) trace_of_event(log, lapply(e, `[`, count))
-  log$base <- last + 1L
-  log$checksum <- e$checksum[count]
-  list()
+  list(base = last + 1L, checksum = checksum)
+}
+
+# The events of a shorter log with their reasons and notes.
+with_text_after <- function(bandit, new) {
+  events <- new$events
+  first <- events$kind[1] %in% event_kind[["checkpoint"]]
+  ids <- as.character(events$id + if (first) as.integer(events$size[1]) - events$other[1] else ids_before(bandit))
+  text_of <- function(text) as.character(unname(text))[match(ids, names(text))]
+  events$text <- ifelse(events$kind %in% giving_up, text_of(bandit$reasons),
+                        ifelse(events$kind %in% noting, text_of(text_after(bandit$notes, new)), NA))
+  c(events, list(g = matrix(0, length(events$kind), constraint_count(bandit$config))))
 }
 
 # The time at which each query's last event was written, for the view of the history.

@@ -32,6 +32,7 @@
 #   `inside`: is a transaction in progress?
 #   `undone`: did the last transaction end because its connection was lost?
 #   `durable`: is a commit on the disk before it returns? See bandit_store().
+#   `journal`: is it the connection of a journal? See R/store-journal.R.
 #   `patience`: the seconds to wait for transactions of others.
 #   `hold`: the seconds that others wait for an idle transaction of this connection.
 #   `guard`: the finalizer's environment of a connection that the package has opened. It may have a statement that stays
@@ -48,10 +49,11 @@ of_database <- function(connection, name) {
   if (is.null(own)) plain_database[[name]] else own
 }
 
-new_connection <- function(con, durable = TRUE) {
+new_connection <- function(con, durable = TRUE, journal = FALSE) {
   need_package("DBI", "con")
   connection <- list2env(list(con = NULL, connect = NULL, queued = character(), inside = FALSE, undone = FALSE,
-                              durable = durable, patience = 60, hold = 30, pid = Sys.getpid()), parent = emptyenv())
+                              durable = durable, journal = journal, patience = 60, hold = 30, pid = Sys.getpid()),
+                         parent = emptyenv())
   if (is.character(con)) con <- opener_of_path(con)
   if (is.function(con)) {
     connection$connect <- con
@@ -65,11 +67,31 @@ new_connection <- function(con, durable = TRUE) {
 
 # (The kinds in the order of the alphabet; the first that knows the file opens it.)
 opener_of_path <- function(path) {
-  path <- journal_path(path, "con")
+  path <- file_path(path, "con")
   for (kind in ls(databases)) {
     opener <- if (!is.null(databases[[kind]]$open_path)) databases[[kind]]$open_path(path)
     if (!is.null(opener)) return(opener)
   }
+}
+
+# The absolute path, which remains valid when the working directory changes.
+file_path <- function(file, arg, links = 40) {
+  file <- path.expand(check_string(file, arg))
+  directory <- dirname(file)
+  if (!dir.exists(directory)) {
+    stop_argument(arg, describe(file), "a file in a directory that exists", try = "`dir.create()` first")
+  }
+  if (dir.exists(file)) stop_argument(arg, sprintf("a directory (%s)", quoted(file)), "a file")
+  path <- file.path(normalizePath(directory), basename(file))
+  target <- Sys.readlink(path)
+  if (is.na(target) || !nzchar(target)) {
+    special <- file.exists(path) && .Platform$OS.type == "unix" && cpp_file_ids(path) == ""
+    if (special) stop_argument(arg, sprintf("no regular file (%s)", quoted(file)), "a file")
+    return(path)
+  }
+  # The target of a symbolic link, which need not exist yet.
+  if (links == 0) stop_argument(arg, sprintf("a link without an end (%s)", quoted(file)), "a file")
+  file_path(if (startsWith(target, "/")) target else file.path(dirname(path), target), arg, links - 1)
 }
 
 use_connection <- function(connection, con) {
@@ -457,6 +479,10 @@ store_view <- function() {
 # The first process creates the tables; tables of a newer version are an error.
 prepare_tables <- function(connection) {
   if (!has_tables(connection)) until_it_stays(connection, make_tables(connection))
+  check_schema(connection)
+}
+
+check_schema <- function(connection) {
   version <- sql_rows(connection, "SELECT version FROM gpb_schema")$version
   if (length(version) != 1 || !is.numeric(version) || !isTRUE(version == store_schema_version)) {
     stop_store("The store's tables are of version ", paste(format(version), collapse = ", "),
@@ -467,10 +493,10 @@ prepare_tables <- function(connection) {
 
 has_tables <- function(connection) sql_rows(connection, of_database(connection, "exists"))$n > 0
 
-make_tables <- function(connection) {
+make_tables <- function(connection, statements = store_tables()) {
   on.exit(sql_rollback(connection))
   sql_begin(connection, "SELECT 1 AS one")
-  if (!has_tables(connection)) for (statement in store_tables()) sql_define(connection, statement)
+  if (!has_tables(connection)) for (statement in statements) sql_define(connection, statement)
   sql_commit(connection)
 }
 

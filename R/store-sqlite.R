@@ -5,6 +5,7 @@
 sqlite_opener <- function(path) {
   need_package("RSQLite", "con")
   check_local_disk(path)
+  close_deleted(path)
   # (prepare_sqlite() sets `synchronous`, because it waits if the file is locked.)
   eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(path), synchronous = NULL)), envir = baseenv())
 }
@@ -30,7 +31,21 @@ check_not_inherited <- function(con) {
                "Fork before the store is made, or use fresh processes (mirai, a multisession plan), or ",
                "PostgreSQL.", again = FALSE)
   }
-  sqlite_memory$connections <- c(open, list(list(con = con, file = file, pid = Sys.getpid())))
+  sqlite_memory$connections <- c(open, list(list(con = con, file = file, pid = Sys.getpid(), id = cpp_file_ids(file))))
+}
+
+# A connection of this process to an earlier file of this path, which was deleted, would delete the files of the new one
+# when it is closed (those of SQLite's log).
+close_deleted <- function(path) {
+  file <- normalizePath(path, mustWork = FALSE)
+  for (one in sqlite_memory$connections) {
+    if (one$file != file || one$pid != Sys.getpid() || one$id == cpp_file_ids(file)) next
+    # (A query ends the statement that is prepared, with which the connection would stay open.)
+    if (DBI::dbIsValid(one$con)) suppressWarnings({
+      DBI::dbGetQuery(one$con, "SELECT 1")
+      DBI::dbDisconnect(one$con)
+    })
+  }
 }
 
 prepare_sqlite <- function(con, connection) {
@@ -44,7 +59,7 @@ prepare_sqlite <- function(con, connection) {
   level <- if (connection$durable) "FULL" else "NORMAL"
   sqlite_patiently(dbi_change(con, paste("PRAGMA synchronous =", level)))
   sqlite_patiently(dbi_change(con, "PRAGMA foreign_keys = ON"))
-  for (statement in at_once_statements()) sqlite_patiently(dbi_change(con, statement))
+  for (statement in at_once_statements(connection$journal)) sqlite_patiently(dbi_change(con, statement))
   note_files(con, connection)
   NULL
 }
@@ -96,6 +111,11 @@ commit_sqlite <- function(connection) {
   check_files(connection)
 }
 
+# (After some errors SQLite has ended the transaction itself.)
+rollback_sqlite <- function(con) {
+  catch_error(plain_database$rollback(con), function(e) if (!grepl("no transaction", message_of(e))) stop(e))
+}
+
 # (After a process has died, the next one locks the file briefly to recover its log.)
 read_sqlite <- function(connection, text) {
   if (connection$inside) return(plain_database$read(connection, text))
@@ -123,14 +143,15 @@ insert_sqlite <- function(connection, table, columns) {
 
 # A row that is inserted into this view of the session is a change of one query: its event, its query if the event makes
 # one (`action`), a new lease (`token`), and the end of its leases (`ended`). `last` is the checksum before the change,
-# `given` a token that must be one of the query's.
+# `given` a token that must be one of the query's. The last three columns are those of a journal.
 at_once_columns <- c("bandit", "last", "given", "number", "kind", "query", "reward", "time", "numbers", "parameters",
                      "checksum", "queries", "arm", "context", "action", "segment", "mean", "sd", "width",
-                     "query_numbers", "place", "token", "worker", "state", "seconds", "ended", "reason")
+                     "query_numbers", "place", "token", "worker", "state", "seconds", "ended", "reason", "rng",
+                     "position", "memory")
 
 sqlite_clock <- "((julianday('now') - 2440587.5) * 86400.0)"
 
-at_once_statements <- function() {
+at_once_statements <- function(journal) {
   new <- function(...) paste0("NEW.", c(...), collapse = ", ")
   insert <- function(table, columns, values, ...) {
     paste0("INSERT INTO ", table, " (", paste(columns, collapse = ", "), ") SELECT ", paste(values, collapse = ", "),
@@ -159,6 +180,8 @@ at_once_statements <- function() {
       "UPDATE gpb_lease SET state = NEW.ended, ended =", sqlite_clock, ", reason = COALESCE(NEW.reason, reason)",
       "WHERE NEW.ended IS NOT NULL AND bandit = NEW.bandit AND query = NEW.query",
       "AND", not_ended, ";",
+      if (journal) paste("UPDATE gpb_state SET rng = COALESCE(NEW.rng, rng), position = COALESCE(NEW.position,",
+                         "position), memory = COALESCE(NEW.memory, memory) WHERE bandit = NEW.bandit;"),
       "END")
   )
 }
@@ -171,6 +194,7 @@ at_once_sqlite <- function(connection, change, done) {
   values[lengths(values) == 0] <- NA
   values <- unname(values)
   write <- function(con) suspendInterrupts({
+    check_files(connection)
     run_prepared(connection, con, at_once_insert, values)
     check_files(connection)
     done()
@@ -249,4 +273,4 @@ register_database("sqlite", title = "SQLite", class = "SQLiteConnection",
                   exists = "SELECT COUNT(*) AS n FROM sqlite_master WHERE name = 'gpb_schema'",
                   open_path = sqlite_opener, reopen = sqlite_reopener, prepare = prepare_sqlite, begin = begin_sqlite,
                   read = read_sqlite, write = write_sqlite, insert = insert_sqlite, commit = commit_sqlite,
-                  at_once = at_once_sqlite, define = define_sqlite)
+                  rollback = rollback_sqlite, at_once = at_once_sqlite, define = define_sqlite)

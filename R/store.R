@@ -141,33 +141,6 @@ start_store <- function(bandit, store) {
   bandit$journal <- new_store_log(store, list(bandit = number, seed = seed, attempts = store$attempts), bandit$config)
 }
 
-write_first_row <- function(store, settings, seed) {
-  connection <- store$connection
-  on.exit(sql_rollback(connection))
-  found <- sql_begin(connection, paste0(
-    "SELECT COALESCE(MAX(bandit), 0) AS last, COALESCE(MAX(CASE WHEN name = ", sql_literal(store$name, connection),
-    " THEN 1 ELSE 0 END), 0) AS there, ", sql_clock(connection), " AS now FROM gpb_bandit"))
-  if (found$there > 0) refuse_second(store$name)
-  next_number <- as.integer(found$last) + 1L
-  sql_insert(connection, "gpb_bandit",
-             list(bandit = next_number, name = store$name, settings = settings, seed = seed,
-                  attempts = store$attempts, budget = NA_integer_, created = as.double(found$now), events = 0L,
-                  queries = 0L, checksum = 0))
-  ours <- sprintf("EXISTS (SELECT 1 FROM gpb_bandit WHERE bandit = %d AND name = %s AND created = '%.17g')",
-                  next_number, sql_literal(store$name, connection), found$now)
-  leave_trace(connection, ours, paste("NOT", ours), NULL)
-  tryCatch(sql_commit(connection), gpbandits_store_error = function(e) {
-    if (grepl("unique|duplicate", message_of(e), ignore.case = TRUE)) refuse_second(store$name)
-    stop(e)
-  })
-  next_number
-}
-
-refuse_second <- function(name) {
-  stop_gpbandits("store", "This store already has a bandit named ", dQuote(name, FALSE), ". Use another `name`, or ",
-                 "open_bandit() to take part in that one.", argument = "store", kind = "exists", again = FALSE)
-}
-
 #' @export
 print.bandit_store <- function(x, ...) {
   check_class(x, "bandit_store")
@@ -177,48 +150,46 @@ print.bandit_store <- function(x, ...) {
 
 register_family("bandit_store", store_entry, open = TRUE)
 
-begin_in.bandit_store <- function(store, bandit) start_store(bandit, store)
+begin_in.bandit_store <- function(store, bandit, ...) start_store(bandit, store)
 
 #' Open a bandit from a journal file or a store
 #'
 #' `open_bandit()` restores a bandit from its journal file, or takes part in a bandit in a [bandit_store()].
 #'
-#' A journal is a file that holds a bandit's event log: all suggestions, rewards, corrections and refits, in order. A
-#' bandit made with `journal = "file"` ([gp_bandit()], every preset, [maximize_bandit()]) appends each event to the
-#' file. It waits until the event is on the disk before anything else happens. `open_bandit()` restores the bandit in
-#' the same or another process, and continues to write to the file.
+#' A journal is a SQLite file that holds a bandit's event log: all suggestions, rewards, corrections and refits, in
+#' order. It needs package RSQLite; without it, keep a bandit with [saveRDS()]. A bandit made with `journal = "file"`
+#' ([gp_bandit()], every preset, [maximize_bandit()]) writes each event to the file. It waits until the event is on the
+#' disk before anything else happens. `open_bandit()` restores the bandit in the same or another process, and continues
+#' to write to the file.
 #'
 #' After a crash, a power cut or `kill -9`, only the evaluation that was running is lost. Its query is in the history,
 #' with reward `NA`.
 #'
-#' @section Damaged files: A last line that is incomplete is dropped, and removed from the file at the next event. So is
-#' a last line that is damaged, with a warning. A last line that lacks only its newline is valid. Damage in any earlier
-#' line is an error: the checksum of each line depends on the line before.
-#'
-#' @section Copies and writers: A journal belongs to one bandit at a time.
+#' @section Copies and writers: A journal belongs to one bandit at a time. For several writers use a [bandit_store()].
 #'
 #' * `$copy()` returns a bandit without a journal. So does every other copy, such as one from [readRDS()] or from
 #'   another process. Its choices are those of the original, but its events are not written. Its first change gives a
 #'   warning of class `gpbandits_left_journal`, and `print()` shows the journal of the original.
 #' * The bandit that opened the journal last, and writes, owns it. Changes of another bandit that still refers to it are
-#'   errors.
-#' * The file is locked while it is written. If two processes write at once, one of them gets an error.
-#' * If a write fails (disk full, directory removed), the change ends in an error and has not happened.
+#'   errors. Opening a journal to read it changes nothing, and is possible while another process writes.
+#' * If a write fails (disk full, file removed), the change ends in an error and has not happened.
 #' * `$reset()` is an event too.
-#' * A path that is a link is followed. A device or a pipe is an error.
-#' * A write costs a few milliseconds, mostly disk time. [run_bandit()] writes each round.
+#' * The file must be on a local disk, not on a network file system. While it is open, SQLite keeps recent events in a
+#'   second file, whose name ends in `-wal`; see [bandit-backup].
+#' * A process that was forked while the file was open cannot write to it.
+#' * A write costs a millisecond and the disk's time. [run_bandit()] writes each round.
 #'
-#' @section Trust: A journal is text: numbers, and JSON in ASCII for everything else. Opening it evaluates and
-#' unserialises nothing. Functions and formulas among a bandit's settings (widths, thresholds, `when`) are written only
-#' with `trust = TRUE`, in R's serialised form. Such a file is opened only with `trust = TRUE`, and can then do whatever
-#' its functions can do.
+#' @section Damaged files: Rows carry checksums, each of which depends on the row before. A file whose rows were changed
+#' or removed is an error.
+#'
+#' @section Trust: A journal holds numbers, and JSON for everything else. Opening it evaluates and unserialises nothing.
+#' Functions and formulas among a bandit's settings (widths, thresholds, `when`) are written only with `trust = TRUE`,
+#' in R's serialised form. Such a file is opened only with `trust = TRUE`, and can then do whatever its functions can
+#' do.
 #'
 #' Even with `trust = TRUE`, only functions are restored. Anything else in their serialised form is an error, which is
 #' found from the bytes alone: environments, compact vectors, and R's promise objects (CVE-2024-27322: R before 4.4
 #' evaluates them when they are read).
-#'
-#' @section Older formats: Every journal written by version 0.9.0 or later can be opened. Unreleased versions also wrote
-#' formats 1 and 2, which held settings as R objects. Opening them is an error for any `trust`.
 #' @param x a [bandit_store()], or the path of a journal.
 #' @param like for a journal: a bandit with the settings that the journal must have; other settings are an error. `NULL`
 #'   (default): no comparison.
@@ -228,14 +199,15 @@ begin_in.bandit_store <- function(store, bandit) start_store(bandit, store)
 #'   argument of [bandit_store()].
 #' @return An object of class [GPBandit].
 #' @section Errors: A `gpbandits_error` if `x` is neither a store nor a path. The same class is raised if the file does
-#'   not exist, is not a journal, is damaged, has a newer format, or belongs to another bandit.
+#'   not exist, is not a journal, is damaged, has a newer format, or belongs to another bandit. So are text journals of
+#'   unreleased versions: there, `as_json()` writes a text that [from_json()] reads here.
 #' @seealso [maximize_bandit()], which continues automatically when it is called again with the same `journal`;
 #'   [compatibility].
 #' @concept checkpoint
 #' @concept resume an optimization
 #' @concept crash recovery
 #' @concept write-ahead log
-#' @examples
+#' @examplesIf requireNamespace("RSQLite", quietly = TRUE)
 #' file <- tempfile()
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01, journal = file)

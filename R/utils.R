@@ -23,10 +23,10 @@ has_package <- function(package) {
   }, function(e) FALSE)
 }
 
-need_package <- function(package, arg) {
+need_package <- function(package, arg, or = "") {
   if (!has_package(package)) {
     stop_gpbandits("argument", sprintf("`%s` needs package %s, which is not installed. Try ", arg, package),
-                   sprintf("`install.packages(\"%s\")`.", package), argument = arg)
+                   sprintf("`install.packages(\"%s\")`.", package), or, argument = arg)
   }
 }
 

@@ -57,6 +57,7 @@ cat(sprintf("\nMemory: %.0f bytes a round. RDS: %.1f bytes a round; read and pla
 
 journal <- tempfile()
 live(new_life(journal = journal), args$kept)
+invisible(gc())                                            # (which closes it)
 cat(sprintf("Journal: %.0f bytes a round.\n", file.size(journal) / args$kept))
 if (requireNamespace("RSQLite", quietly = TRUE)) {
   path <- tempfile(fileext = ".db")

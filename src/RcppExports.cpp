@@ -585,92 +585,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_journal_create
-Rcpp::List cpp_journal_create(const std::string& path, const std::string& text);
-RcppExport SEXP _gpbandits_cpp_journal_create(SEXP pathSEXP, SEXP textSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_journal_create(path, text));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_journal_append
-Rcpp::List cpp_journal_append(const std::string& path, const std::string& text, const Rcpp::List& end);
-RcppExport SEXP _gpbandits_cpp_journal_append(SEXP pathSEXP, SEXP textSEXP, SEXP endSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
-    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type end(endSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_journal_append(path, text, end));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_journal_read
-Rcpp::List cpp_journal_read(const std::string& path);
-RcppExport SEXP _gpbandits_cpp_journal_read(SEXP pathSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type path(pathSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_journal_read(path));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_hex_from_raw
-std::string cpp_hex_from_raw(const Rcpp::RawVector& bytes);
-RcppExport SEXP _gpbandits_cpp_hex_from_raw(SEXP bytesSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_hex_from_raw(bytes));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_raw_from_hex
-Rcpp::RawVector cpp_raw_from_hex(const std::string& text);
-RcppExport SEXP _gpbandits_cpp_raw_from_hex(SEXP textSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_raw_from_hex(text));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_number_rows
-Rcpp::CharacterVector cpp_number_rows(const Rcpp::List& columns, int count);
-RcppExport SEXP _gpbandits_cpp_number_rows(SEXP columnsSEXP, SEXP countSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type columns(columnsSEXP);
-    Rcpp::traits::input_parameter< int >::type count(countSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_number_rows(columns, count));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_row_texts
-Rcpp::CharacterVector cpp_row_texts(const Rcpp::List& queries, const Rcpp::List& events);
-RcppExport SEXP _gpbandits_cpp_row_texts(SEXP queriesSEXP, SEXP eventsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_row_texts(queries, events));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_checksums
-Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
-RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_checksums(rows, before));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_kernel_gram
 Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y);
 RcppExport SEXP _gpbandits_cpp_kernel_gram(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP) {
@@ -1115,6 +1029,59 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type y(ySEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type noise(noiseSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_innovations(gram, point, y, noise));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_hex_from_raw
+std::string cpp_hex_from_raw(const Rcpp::RawVector& bytes);
+RcppExport SEXP _gpbandits_cpp_hex_from_raw(SEXP bytesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_hex_from_raw(bytes));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_raw_from_hex
+Rcpp::RawVector cpp_raw_from_hex(const std::string& text);
+RcppExport SEXP _gpbandits_cpp_raw_from_hex(SEXP textSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type text(textSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_raw_from_hex(text));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_number_rows
+Rcpp::CharacterVector cpp_number_rows(const Rcpp::List& columns, int count);
+RcppExport SEXP _gpbandits_cpp_number_rows(SEXP columnsSEXP, SEXP countSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type columns(columnsSEXP);
+    Rcpp::traits::input_parameter< int >::type count(countSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_number_rows(columns, count));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_row_texts
+Rcpp::CharacterVector cpp_row_texts(const Rcpp::List& queries, const Rcpp::List& events);
+RcppExport SEXP _gpbandits_cpp_row_texts(SEXP queriesSEXP, SEXP eventsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type queries(queriesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type events(eventsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_row_texts(queries, events));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_checksums
+Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before);
+RcppExport SEXP _gpbandits_cpp_checksums(SEXP rowsSEXP, SEXP beforeSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_checksums(rows, before));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1620,14 +1587,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
     {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
     {"_gpbandits_cpp_largest_change", (DL_FUNC) &_gpbandits_cpp_largest_change, 7},
-    {"_gpbandits_cpp_journal_create", (DL_FUNC) &_gpbandits_cpp_journal_create, 2},
-    {"_gpbandits_cpp_journal_append", (DL_FUNC) &_gpbandits_cpp_journal_append, 3},
-    {"_gpbandits_cpp_journal_read", (DL_FUNC) &_gpbandits_cpp_journal_read, 1},
-    {"_gpbandits_cpp_hex_from_raw", (DL_FUNC) &_gpbandits_cpp_hex_from_raw, 1},
-    {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
-    {"_gpbandits_cpp_number_rows", (DL_FUNC) &_gpbandits_cpp_number_rows, 2},
-    {"_gpbandits_cpp_row_texts", (DL_FUNC) &_gpbandits_cpp_row_texts, 2},
-    {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
     {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
@@ -1666,6 +1625,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_draw", (DL_FUNC) &_gpbandits_cpp_regression_draw, 3},
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
     {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
+    {"_gpbandits_cpp_hex_from_raw", (DL_FUNC) &_gpbandits_cpp_hex_from_raw, 1},
+    {"_gpbandits_cpp_raw_from_hex", (DL_FUNC) &_gpbandits_cpp_raw_from_hex, 1},
+    {"_gpbandits_cpp_number_rows", (DL_FUNC) &_gpbandits_cpp_number_rows, 2},
+    {"_gpbandits_cpp_row_texts", (DL_FUNC) &_gpbandits_cpp_row_texts, 2},
+    {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {"_gpbandits_cpp_run_new", (DL_FUNC) &_gpbandits_cpp_run_new, 3},
     {"_gpbandits_cpp_run_receive", (DL_FUNC) &_gpbandits_cpp_run_receive, 1},
     {"_gpbandits_cpp_run_play", (DL_FUNC) &_gpbandits_cpp_run_play, 3},

@@ -179,14 +179,14 @@ Rcpp::List cpp_listen_here() {
 // [[Rcpp::export(rng = false)]]
 void cpp_close_listener(SEXP listener) { Rcpp::XPtr<Listener>(listener)->close(); }
 
-// The identities of files on this machine; "" for those that do not exist (on Windows for all).
+// The identities of regular files on this machine; "" for others and those that do not exist (on Windows for all).
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_file_ids(const std::vector<std::string>& paths) {
   std::vector<std::string> out(paths.size());
 #ifndef _WIN32
   for (std::size_t k = 0; k < paths.size(); ++k) {
     struct stat about;
-    if (stat(paths[k].c_str(), &about) == 0) {
+    if (stat(paths[k].c_str(), &about) == 0 && S_ISREG(about.st_mode)) {
       out[k] = std::to_string(about.st_dev) + ":" + std::to_string(about.st_ino);
     }
   }

@@ -32,7 +32,7 @@ unit_beside() {
   case "$1" in
   export_log.cpp | export_queries.cpp | export_trust.cpp | export_turns.cpp) echo r_log ;;
   export_bandit.cpp | export_choices.cpp | export_posterior.cpp | export_runs.cpp | r_bandit.cpp) echo r_bandit ;;
-  export_journal.cpp | export_text.cpp | r_lists.cpp | r_reply.cpp | r_serialised.cpp) echo r_text ;;
+  export_rows.cpp | export_text.cpp | r_lists.cpp | r_reply.cpp | r_serialised.cpp) echo r_text ;;
   export_fitting.cpp | export_refits.cpp | export_regression.cpp | r_fit.cpp | r_lbfgsb.cpp) echo r_fitting ;;
   export_information.cpp | export_kernels.cpp | export_spaces.cpp | export_transforms.cpp | r_kernel.cpp | \
     r_settings.cpp | r_values.cpp) echo r_model ;;

@@ -1,5 +1,5 @@
 // A unit of the build, written by tools/units.sh.
-#include "../export_journal.cpp"
+#include "../export_rows.cpp"
 #include "../export_text.cpp"
 #include "../r_lists.cpp"
 #include "../r_reply.cpp"

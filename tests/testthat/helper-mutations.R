@@ -59,22 +59,48 @@ mutated_bandit <- function(bandit) {
   twin
 }
 
-# The lines of a journal with one of them changed, and all checksums right.
-mutated_lines <- function(lines) {
-  at <- sample.int(length(lines) - 1, 1) + 1
-  way <- sample(c("number", "drop", "double", "swap", "letter"), 1, prob = c(6, 1, 1, 1, 1))
-  if (way == "drop") return(lines[-at])
-  if (way == "double") return(append(lines, lines[at], at))
-  if (way == "swap") return(lines[c(setdiff(seq_along(lines), at), at)])
-  if (way == "letter") {
-    substr(lines[at], 1, 1) <- sample(c("q", "e", "a", "f", "m", "x", "r", "z", "1"), 1)
-    return(lines)
+# A copy of a journal with one value changed, or a row removed, doubled or moved, and all checksums right.
+mutated_journal <- function(file) {
+  to <- copied_journal(file)
+  con <- DBI::dbConnect(RSQLite::SQLite(), to, synchronous = NULL)
+  on.exit(DBI::dbDisconnect(con))
+  table <- sample(c("gpb_event", "gpb_query", "gpb_state"), 1, prob = c(6, 4, 1))
+  rows <- DBI::dbReadTable(con, table)
+  at <- sample.int(nrow(rows), 1)
+  name <- sample(setdiff(names(rows), c("bandit", "checksum", "at", "place")), 1)
+  new <- sample(c("NA", "-1", "0", "1", "7", "1000000", "2147483648", "1e308", "1e6", "", "x", "0.5"), 1)
+  way <- sample(c("value", "word", "drop", "swap"), 1, prob = c(4, 4, 1, 1))
+  if (way == "drop") rows <- rows[-at, ]
+  else if (way == "swap") rows[c(at, 1), -(1:2)] <- rows[c(1, at), -(1:2)]
+  else if (way == "value" || !is.character(rows[[name]])) rows[[name]][at] <- if (is.character(rows[[name]])) new else suppressWarnings(as.double(new))
+  else {
+    words <- strsplit(rows[[name]][at], " ", fixed = TRUE)[[1]]
+    words[sample.int(max(1, length(words)), 1)] <- new
+    rows[[name]][at] <- paste(words, collapse = " ")
   }
-  words <- strsplit(lines[at], " ", fixed = TRUE)[[1]]
-  k <- sample.int(length(words), 1)
-  words[k] <- sample(c("NA", "-1", "0", "1", "7", "1000000", "2147483648", "0x1p+1023", "-0x1p-1074", "Inf", "NaN", "1e6", "", "x", "0x1.8p+1"), 1)
-  lines[at] <- paste(words, collapse = " ")
-  lines
+  try(silent = TRUE, {
+    DBI::dbExecute(con, paste("DELETE FROM", table))
+    DBI::dbAppendTable(con, table, rows)
+  })
+  seal_journal(con)
+  to
+}
+
+# Gives the rows of a journal their checksums.
+seal_journal <- function(con) try(silent = TRUE, {
+  q <- DBI::dbGetQuery(con, "SELECT * FROM gpb_query ORDER BY query")
+  e <- DBI::dbGetQuery(con, "SELECT * FROM gpb_event ORDER BY number")
+  sums <- gpbandits:::cpp_checksums(gpbandits:::cpp_row_texts(q, e), 0)
+  DBI::dbExecute(con, "UPDATE gpb_event SET checksum = ? WHERE number = ?", params = list(sums, e$number))
+  DBI::dbExecute(con, "UPDATE gpb_bandit SET checksum = ?, events = ?, queries = ?", params = list(utils::tail(sums, 1), max(e$number), nrow(q)))
+})
+
+# (Also while the file is open, and with what is still in SQLite's log.)
+copied_journal <- function(file, to = tempfile()) {
+  con <- DBI::dbConnect(RSQLite::SQLite(), file, synchronous = NULL)
+  on.exit(DBI::dbDisconnect(con))
+  DBI::dbExecute(con, sprintf("VACUUM INTO '%s'", to))
+  to
 }
 
 # Everything that reads a bandit. An error of ours is an answer; any other is a fault.

@@ -71,25 +71,19 @@ test_that("mutated objects of every kind of file are an error or work", {
   expect_gt(mean(fates == "refused"), 0.3)
 })
 
-test_that("a journal with mutated lines and valid checksums is an error or gives a valid bandit", {
+test_that("a journal with mutated rows and valid checksums is an error or gives a valid bandit", {
   skip_on_cran()
+  skip_if_not_installed("RSQLite")
   file <- tempfile()
-  spoilt <- tempfile()
-  on.exit(unlink(c(file, spoilt)))
   set.seed(3)
   b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.05, pending = pending_hallucinate(), journal = file)
   for (t in 1:6) b$observe(b$suggest(2, arms = if (t > 4) c(2, 5:7))$id[1], stats::rnorm(1))
   b$amend(1, 0.3)
   b$withdraw(2)
-  lines <- gpbandits:::cpp_journal_read(file)$lines
-  rewritten <- function(lines) {
-    unlink(spoilt)
-    end <- gpbandits:::cpp_journal_create(spoilt, lines[1])
-    for (line in lines[-1]) end <- gpbandits:::cpp_journal_append(spoilt, line, end)
-    open_bandit(spoilt, rng = FALSE)
-  }
-  expect_identical(rewritten(lines)$history(), b$history())
-  fates <- vapply(seq_len(mutations / 3), function(k) fate_of(read_everything(rewritten(mutated_lines(lines)))), "")
+  expect_identical(open_bandit(copied_journal(file), rng = FALSE)$history(), b$history())
+  fates <- vapply(seq_len(mutations / 3), function(k) {
+    fate_of(read_everything(open_bandit(mutated_journal(file), rng = FALSE)))
+  }, "")
   expect_identical(unique(grep("^foreign|no number", fates, value = TRUE)), character())
   expect_gt(mean(fates == "refused"), 0.3)
 })
@@ -207,7 +201,11 @@ test_that("a number of readings in a journal, store or JSON takes no memory, wha
 })
 
 test_that("any other large number in the rows of a journal takes no memory", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   out <- run_in_little_memory(c(
+    sprintf("for (file in c('helper-processes.R', 'helper-store.R', 'helper-mutations.R')) source(file.path(%s, file))",
+            deparse(normalizePath(testthat::test_path()))),
+    "at <- function(file) list(kind = 'sqlite', connect = function() DBI::dbConnect(RSQLite::SQLite(), file, synchronous = NULL))",
     "make <- list(",
     "  refits = function(...) {",
     "    b <- gp_ucb(1:6 / 6, kernel_se(0.3), 0.1, refit = refit_every(3, starts = 1), ...)",
@@ -226,16 +224,18 @@ test_that("any other large number in the rows of a journal takes no memory", {
     "for (kind in names(make)) {",
     "  file <- tempfile()",
     "  make[[kind]](journal = file)",
-    "  lines <- gpbandits:::cpp_journal_read(file)$lines",
     "  fates <- character()",
-    "  for (at in utils::tail(grep('(^|;)e ', lines), 3)) {",
-    "    found <- gregexpr('(?<= )[0-9][^ ;]*', lines[at], perl = TRUE)",
-    "    for (k in seq_along(found[[1]])) {",
-    "      large <- lines",
-    "      regmatches(large[at], found)[[1]][k] <- '1e9'",
-    "      spoilt <- tempfile()",
-    "      end <- gpbandits:::cpp_journal_create(spoilt, lines[1])",
-    "      for (line in large[-1]) end <- gpbandits:::cpp_journal_append(spoilt, line, end)",
+    "  for (number in utils::tail(tamper(at(file), 'SELECT number FROM gpb_event')$number, 3)) {",
+    "    row <- tamper(at(file), 'SELECT query, numbers FROM gpb_event WHERE number = ', number)",
+    "    words <- strsplit(row$numbers, ' ')[[1]]",
+    "    for (k in seq_len(1 + length(words))) {",
+    "      large <- paste(replace(c(row$query, words), k, c('1000000000', '1e9')[1 + (k > 1)]))",
+    "      spoilt <- copied_journal(file)",
+    "      tamper(at(spoilt), sprintf('UPDATE gpb_event SET query = %s, numbers = \\'%s\\' WHERE number = %d', large[1],",
+    "                                 paste(large[-1], collapse = ' '), number))",
+    "      con <- at(spoilt)$connect()",
+    "      seal_journal(con)",
+    "      DBI::dbDisconnect(con)",
     "      fates <- c(fates, tryCatch({",
     "        b <- open_bandit(spoilt, rng = FALSE)",
     "        b$history()",

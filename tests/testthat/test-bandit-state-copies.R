@@ -56,8 +56,7 @@ for (name in names(copied_bandits)) {
       file <- tempfile(fileext = ".journal")
       b <- copied_bandits[[name]](journal = file)
       for (k in 1:25) random_event(b, measurements = name != "scaled")
-      kept <- tempfile(fileext = ".journal")
-      file.copy(file, kept)
+      kept <- copied_journal(file)
       others <- list(copy = b$copy(), rds = unserialize(serialize(b, NULL)), json = from_json(as_json(b)),
                      journal = open_bandit(kept))
       there <- go_on(b)

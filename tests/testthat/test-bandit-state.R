@@ -12,7 +12,7 @@ changing_functions <- c(
   "fitted_outcomes", "bandit_observe", "bandit_add", "bandit_amend", "bandit_withdraw", "bandit_reset", "make_ready",
   "rebuild_script", "by_rule", "transact", "rebuild", "replayed",
   "check_idle", "sync_log", "new_rows", "commit", "as_one_change", "table_change", "table_copy", "table_columns",
-  "refit_if_due", "apply_refit", "journal_write", "keep_change", "keep_difference", "journal_io", "rows_as_text",
+  "refit_if_due", "apply_refit", "journal_write", "keep_change", "keep_difference", "journal_io", "rows_of_change",
   "record", "script_ask", "script_change", "script_query", "script_commit", "script_record", "script_give", "feed_models", "feed_model",
   "record_model", "query_frame")
 
@@ -24,10 +24,11 @@ state_of <- function(bandit) {
 
 # Struck at every statement, a bandit is as before the change or as after it, and continues from there.
 expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = NULL, step = by_level(2, 1, quick = 7)) {
-  kept <- list(bandit = serialize(bandit, NULL), journal = if (!is.null(journal)) readLines(journal))
+  kept <- list(bandit = serialize(bandit, NULL), journal = if (!is.null(journal)) copied_journal(journal))
   make <- function() {
     if (is.null(journal)) return(unserialize(kept$bandit))
-    writeLines(kept$journal, journal)
+    journal <<- tempfile()
+    file.copy(kept$journal, journal)
     open_bandit(journal, rng = FALSE)
   }
   after <- make()
@@ -109,7 +110,7 @@ test_that("the same holds with a journal, which agrees with the bandit", {
   skip_on_os("windows")
   file <- tempfile()
   made <- function(refit = NULL) {
-    unlink(file)
+    file <<- tempfile()
     played_on(gp_ucb(state_x, kernel_se(0.2), 0.01, refit = refit, journal = file))
   }
   with_clock(changing_functions, function(clock) for (change in c("observe", "reset")) for (way in ways(1 + (change == "reset"))) {
@@ -138,7 +139,7 @@ test_that("the same holds for baselines", {
   })
   file <- tempfile()
   made <- function() {
-    unlink(file)
+    file <<- tempfile()
     played_on(baseline_constrained("ckb", state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1, journal = file))
   }
   with_clock(grep("journal|keep|commit|as_one_change", changing_functions, value = TRUE), function(clock) {

@@ -52,11 +52,16 @@ for (version in kept_versions()) {
     }
   })
 
-  test_that(paste("journals of", version, "are read and go on"), {
+  if (length(dir(home, "[.]journal$"))) test_that(paste("journals of", version, "are read and go on; those with text are an error that says how to convert them"), {
+    skip_if_not_installed("RSQLite")
     for (file in few_of(dir(home, "[.]journal$"), 8)) {
       kind <- sub("[.]journal$", "", file)
       path <- tempfile()
       file.copy(file.path(home, file), path)
+      if (identical(readBin(path, "raw", 18)[10:18], charToRaw("gpbandits"))) {
+        expect_error(open_bandit(path), "text journal of an earlier version.*from_json", class = "gpbandits_data_error")
+        next
+      }
       bandit <- open_bandit(path)
       expect_kept(bandit$copy(), expected[[kind]], kind, file)
       expect_goes_on(bandit, kind, file)
@@ -101,17 +106,10 @@ for (version in kept_versions()) {
     expect_no_error(use_kept_results(results))
   })
 
-  test_that(paste("searches of", version, "in journals and stores go on"), {
+  test_that(paste("searches of", version, "in stores go on"), {
     same_rows <- function(found, rows, info) {
       first <- utils::head(found$history, length(rows[[1]]))
       for (column in names(rows)) expect_equal(first[[column]], rows[[column]], tolerance = 1e-7, info = paste(info, column))
-    }
-    for (name in names(kept_searches)) {
-      path <- tempfile()
-      file.copy(file.path(home, paste0(name, ".search")), path)
-      found <- kept_searches[[name]](9, journal = path)
-      same_rows(found, expected[[paste0("search:", name)]], name)
-      expect_gt(nrow(found$history), length(expected[[paste0("search:", name)]][[1]]))
     }
     skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
     path <- tempfile(fileext = ".db")
@@ -127,11 +125,6 @@ for (version in kept_versions()) {
 test_that("a file of a newer format than the package knows is an error that says so", {
   b <- gp_ucb(1:3, kernel_se(1), 0.1)
   expect_error(from_json(sub("\"version\": *1", "\"version\":2", as_json(b))), "version 1", class = "gpbandits_error")
-  journal <- tempfile()
-  gp_ucb(1:3, kernel_se(1), 0.1, journal = journal)
-  lines <- readLines(journal)
-  writeLines(sub("gpbandits-journal [0-9]+", "gpbandits-journal 99", lines), journal)
-  expect_error(open_bandit(journal), class = "gpbandits_error")
 })
 
 test_that("files of unreleased versions that have another meaning here, or a kind that no longer exists, are errors that say what to do", {
@@ -151,8 +144,7 @@ test_that("files of unreleased versions that have another meaning here, or a kin
   })$history(), "kind that this version does not have. Open it with the version", class = "gpbandits_error")
   journal <- tempfile()
   gp_bandit(1:3, kernel_se(1), 0.1, policy_ucb(width_constant(1)), changes = change_oracle(rate = 0.1, by = "weights"), journal = journal)
-  lines <- gpbandits:::cpp_journal_read(journal)$lines
-  unlink(journal)
-  gpbandits:::cpp_journal_create(journal, sub("integer\":3", "integer\":2", lines[1]))
+  tamper(list(kind = "sqlite", connect = function() DBI::dbConnect(RSQLite::SQLite(), journal)),
+         "UPDATE gpb_bandit SET settings = REPLACE(settings, 'integer\":3', 'integer\":2')")
   expect_error(open_bandit(journal), "another meaning", class = "gpbandits_data_error")
 })

@@ -213,9 +213,8 @@ test_that("copies, files, JSON and journals are identical to the bit", {
     unlink(file)
     bandit <- forgetful_makers[[name]](journal = file)
     live_on(bandit, 60)
-    size <- file.size(file)
     bandit$compact(keep = 5)
-    expect_lt(file.size(file), size)
+    size <- file.size(file)
     path <- tempfile(fileext = ".rds")
     saveRDS(bandit, path)
     twins <- list(bandit$copy(), readRDS(path), from_json(as_json(bandit)), open_bandit(file))
@@ -230,6 +229,9 @@ test_that("copies, files, JSON and journals are identical to the bit", {
     again <- open_bandit(file)
     expect_identical(again$history(), bandit$history(), info = name)
     expect_identical(model_state_of(again), model_state_of(bandit), info = name)
+    live_on(again, 60)
+    again$compact(keep = 5)
+    expect_lte(file.size(file), size + 4096)              # (a page)
   }
 })
 

@@ -1,9 +1,10 @@
-// R's entry points for journals, and for the rows of journals and stores as text with their checksums. Uses base/ and
-// the adapters r_*.
+// R's entry points for the rows of stores as text with their checksums, and for bytes as text. Uses base/ and the
+// adapters r_*.
 
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -11,28 +12,11 @@
 
 #include "base/checksum.h"
 #include "base/failures.h"
-#include "r_journal_file.h"
 #include "r_lists.h"
 
-// ---- journals -----------------------------------------------------------------------------------
-
-// The journal for R, where its end is a list.
+// ---- bytes as text -----------------------------------------------------------------------------
 
 namespace {
-
-Rcpp::List list_of(const gpb::JournalEnd& end) {
-  return gpb::named_list("size", end.size, "line", end.line, "open", end.open,
-                         "checksum", static_cast<double>(end.checksum));
-}
-
-gpb::JournalEnd end_of(const Rcpp::List& list) {
-  gpb::JournalEnd end;
-  end.size = Rcpp::as<double>(gpb::required(list, "size"));
-  end.line = Rcpp::as<double>(gpb::required(list, "line"));
-  end.open = Rcpp::as<bool>(gpb::required(list, "open"));
-  end.checksum = static_cast<std::uint32_t>(Rcpp::as<double>(gpb::required(list, "checksum")));
-  return end;
-}
 
 constexpr char kDigits[] = "0123456789abcdef";
 
@@ -43,24 +27,6 @@ int digit(char c) {
 }
 
 }  // namespace
-
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_journal_create(const std::string& path, const std::string& text) {
-  return list_of(gpb::journal_create(path, text));
-}
-
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_journal_append(const std::string& path, const std::string& text,
-                              const Rcpp::List& end) {
-  return list_of(gpb::journal_append(path, text, end_of(end)));
-}
-
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_journal_read(const std::string& path) {
-  const gpb::JournalContents contents = gpb::journal_read(path);
-  return gpb::named_list("lines", contents.lines, "end", list_of(contents.end),
-                         "damaged", static_cast<double>(contents.damaged), "damaged_last", contents.damaged_last);
-}
 
 // [[Rcpp::export(rng = false)]]
 std::string cpp_hex_from_raw(const Rcpp::RawVector& bytes) {
@@ -83,8 +49,7 @@ Rcpp::RawVector cpp_raw_from_hex(const std::string& text) {
   return out;
 }
 
-
-// ---- rows of journals and stores ----------------------------------------------------------------
+// ---- rows of stores -----------------------------------------------------------------------------
 
 namespace {
 
@@ -115,6 +80,7 @@ class RowFields {
     if (REAL(field)[k] == 0.0) out += "0x0p+0";
     else append_exact(out, field, k);
   }
+  R_xlen_t size() const { return Rf_xlength(column("numbers", STRSXP)); }
   bool is(const char* name, R_xlen_t k, const char* word) const {
     return std::strcmp(CHAR(STRING_ELT(column(name, STRSXP), k)), word) == 0;
   }
@@ -177,6 +143,7 @@ Rcpp::CharacterVector cpp_row_texts(const Rcpp::List& queries, const Rcpp::List&
     text += '|';
     happened.text(text, "parameters", k, "");
     if (happened.is("kind", k, "query") || happened.is("kind", k, "given")) {
+      if (query >= asked.size()) gpb::throw_invalid("a query without a row");
       for (const char* name : {"arm", "context", "action", "segment"}) asked.text(text += '|', name, query);
       for (const char* name : {"mean", "sd", "width"}) asked.number(text += '|', name, query);
       asked.text(text += '|', "numbers", query);
