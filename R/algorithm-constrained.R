@@ -1,7 +1,7 @@
 # GP-UCB under long-term constraints, and the baselines CKB, RPOL and EPBO. Layer: algorithms.
 
-# CKB and RPOL are scripts in R (bandit-script.R). CKB computes its multipliers from the lower bounds at the time of each
-# choice, RPOL from the constraint values when they are observed, and later amendments do not change them. This is a
+# CKB and RPOL are scripts in R (bandit-script.R). CKB computes its multipliers from the lower bounds at the time of
+# each choice, RPOL from the constraint values when they are observed, and later amendments do not change them. This is a
 # state in addition to the log, which policies of the core do not have. EPBO is a policy of the core, and the constraint
 # columns are outcomes.
 
@@ -71,7 +71,8 @@ propose_rpol <- function(bandit, context) {
     sum(pmax(get(name, envir = bandit$queries)[open[!waiting]], 0), na.rm = TRUE)
   }, 0, USE.NAMES = FALSE)
   phi <- pmax(phi, penalty_now(bandit$config$penalty, count + 1))
-  c(propose_weighed(bandit, context, phi, floored = TRUE), list(memory = list(phi = phi, open = c(open[waiting], count + 1))))
+  memory <- list(phi = phi, open = c(open[waiting], count + 1))
+  c(propose_weighed(bandit, context, phi, floored = TRUE), list(memory = memory))
 }
 
 check_penalty_of_rounds <- function(penalty) {

@@ -129,7 +129,8 @@ agreement <- function(in_full = FALSE) {
                     "regret is %s above the paper's line"),
               fit_T$exponent, fit_T$low, fit_T$high, above(fit_T$mean, 1.86 * horizons^0.74))),
     c("Figure 2, R(K)", "the same", sprintf(
-      paste("exponent reproduces, the level with other constants: K^%.2f (%.2f to %.2f), the paper K^0.282 (0.21 to 0.35), the theorem",
+      paste("exponent reproduces, the level with other constants: K^%.2f (%.2f to %.2f), the paper K^0.282",
+            "(0.21 to 0.35), the theorem",
             "K^0.214; our regret is %s above the paper's line"),
       fit_K$exponent, fit_K$low, fit_K$high, above(fit_K$mean, 502 * periods^0.282))),
     c("Figure 3, at the end", "[above](#figure-3-with-a-detector-without-and-with-an-oracle)", sprintf(
