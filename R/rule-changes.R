@@ -28,7 +28,7 @@
 #'   them, for \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}. The first statistic above
 #'   `threshold(q)` restarts the bandit. See *Thresholds* in [change-details].
 #' * `change_detect(delta = )` is the event trigger of Brunzema et al. It restarts when a reward is too far from the
-#'   posterior mean at its choice. See *Thresholds*, too.
+#'   posterior mean at its choice. See the same section.
 #' * `change_detect(delta = , cover = N)` is detection augmented learning (DAL), for any policy: forced rounds play
 #'   \eqn{N} points in turn, and a changed mean at one of them restarts. See *A cover* in [change-details].
 #' * `change_oracle(times)` restarts after these rounds (the true changes, for comparison), and
