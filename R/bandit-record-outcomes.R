@@ -29,10 +29,9 @@ outcome_values <- function(config, values, count, arg = "reward") {
   roles <- outcome_roles(config)
   for (name in names(given)) {
     values <- given[[name]]
-    # (TRUE and FALSE are results of outcomes that are yes or no.)
-    yes_no <- is.logical(values) && !is.object(values) && arg == "reward" &&
-      (is_limited(roles[[name]]) || identical(roles[[name]]$rewards$kind, "binary"))
-    out[, name] <- outcome_column(if (yes_no) as.double(values) else values, name, count, arg)
+    # (TRUE and FALSE, or yes and no, are results of some outcomes.)
+    yes_no <- arg == "reward" && (is_limited(roles[[name]]) || identical(roles[[name]]$rewards$kind, "binary"))
+    out[, name] <- outcome_column(if (yes_no) or_else(as_yes_no(values), values) else values, name, count, arg)
   }
   out
 }
@@ -41,7 +40,10 @@ outcome_column <- function(values, name, count, arg) {
   where <- sprintf("%s$%s", arg, name)
   known <- !is.na(values)
   if (length(values) != count || !(is_number(values) || is.logical(values) && !any(known))) {
-    stop_argument(where, describe(values), paste0(amount_of(count, "number"), ", NA for values that are not known yet"))
+    remedy <- if (!is.null(as_yes_no(values))) yes_no_remedy
+              else if (is.character(values)) "`list()` or a data.frame: `c()` with a text makes all values text"
+    stop_argument(where, describe(values), paste0(amount_of(count, "number"), ", NA for values that are not known yet"),
+                  try = remedy)
   }
   values <- as.double(values)
   values[known] <- check_numbers(values[known], where, lower = -largest_number, upper = largest_number)

@@ -24,10 +24,12 @@ check_experiments <- function(data, domain, arg = "data", unknown = FALSE, conte
                               sheet$rows[kept][open][1]))
   }
   if (length(kept) == 0) return(none)
+  tell_of_open(sheet, intersect(kept, which(is.na(reward) & !failed)), arg)
   reward[failed] <- NA
   beside <- lapply(measurements_of_sheet(sheet, colnames(sheet$values), "", arg, rewards), `[`, kept)
   check_responses_of_sheet(colnames(sheet$values), reward[kept], beside$size, rewards, sheet$rows[kept], arg)
-  c(points_of_sheet(sheet, domain, contexts, kept, arg), list(reward = reward[kept], failed = failed[kept]), beside)
+  c(points_of_sheet(sheet, domain, contexts, kept, arg),
+    list(reward = reward[kept], failed = failed[kept], reason = sheet$reason[kept]), beside)
 }
 
 # The same with `values` (a matrix, one column per outcome) instead of `reward`. The logical matrices `under_way` and
@@ -51,6 +53,7 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, o
                 failed = logical()))
   }
   failed <- nothing & !status %in% c("observed", "pending", "partial", NA) | rowSums(sheet$nan) == length(names)
+  tell_of_open(sheet, intersect(kept, which(nothing & !failed)), arg)
   # A finished experiment will not have further values, except for outcomes that are new. A failed or withdrawn one will
   # not have those either.
   over <- matrix(!unknown | status %in% "observed", nrow(values), length(names))
@@ -72,8 +75,19 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, o
   }
   c(points_of_sheet(sheet, domain, contexts, kept, arg),
     list(values = rows(values), under_way = rows(is.na(values) & !over & !failed & !broken), broken = rows(broken),
-         failed = failed[kept]),
+         failed = failed[kept], reason = sheet$reason[kept]),
     Filter(Negate(is.null), stats::setNames(beside, c("noise_var", "size", "spread"))))
+}
+
+# Rows without a result or a status are pending, which may not be meant.
+tell_of_open <- function(sheet, rows, arg) {
+  rows <- sheet$rows[rows[is.na(sheet$status[rows])]]
+  if (length(rows) == 0) return(invisible())
+  one <- length(rows) == 1
+  tell("open", rows_in_message(arg, rows, Inf), if (one) " has" else " have", " no result, and ",
+       if (one) "is an open experiment" else sprintf("are open experiments (%d)", length(rows)),
+       " that will not be suggested again. Report results with `$observe()`, or leave the ", if (one) "row" else "rows",
+       " out. A column `status` with \"pending\" or \"failed\" says which is meant.")
 }
 
 # The points, contexts and further columns of some rows.
@@ -137,10 +151,14 @@ read_sheet <- function(data, domain, contexts, names, arg, rewards = NULL) {
   nan <- is.nan(values)
   values <- without_contradicted(values, status, rows, arg)
   known <- c("status", measurement_columns(names), if (is_history(ours)) columns_of_history(ours))
+  # (Reasons of rows that have no result are not a further column.)
+  reason <- if (is_textual(ours$reason)) trimws(as.character(ours$reason))
+  gone <- rowSums(!is.na(values)) == 0
+  if (all(is_empty_cell(reason[!gone]))) known <- c(known, "reason") else reason <- NULL
   further <- ours[!names(ours) %in% known]
   further <- further[!vapply(further, function(column) all(is_empty_cell(column)), NA)]
   list(frame = data[inputs], values = values, nan = nan, status = status, ours = ours,
-       further = columns_to_keep(further), rows = rows, is_history = is_history(ours),
+       reason = reason, further = columns_to_keep(further), rows = rows, is_history = is_history(ours),
        withdrawn = status %in% c("withdrawn", "lost") & rowSums(!is.na(values)) == 0)
 }
 
@@ -247,9 +265,8 @@ response_of_sheet <- function(column, rewards) {
   if (is.logical(column) && !is.object(column)) return(as.double(column))
   if (!is_textual(column)) return(column)
   text <- trimws(as.character(column))
-  words <- or_else(rewards$levels, c("no", "yes", "false", "true"))
-  at <- match(if (is.null(rewards$levels)) tolower(text) else text, words)
-  number <- if (is.null(rewards$levels)) (at - 1) %% 2 else at
+  number <- if (is.null(rewards$levels)) vapply(text, function(one) or_else(as_yes_no(one), NA_real_), 0)
+            else match(text, rewards$levels)
   if (rewards$kind == "counts") number <- NA
   ifelse(is.na(number), text, number)
 }
@@ -267,10 +284,13 @@ check_responses_of_sheet <- function(name, reward, size, rewards, rows, arg) {
 }
 
 outcome_of_sheet <- function(column, name, rows, arg) {
-  remedy <- "an empty cell if there is no result yet, or a column `status` with \"failed\""
+  remedy <- if (!is.null(as_yes_no(column[!is.na(column)]))) yes_no_remedy
+            else "an empty cell if there is no result yet, or a column `status` with \"failed\""
   if (is_textual(column)) column <- numbers_of_text(column, name, rows, arg, "numbers", remedy)
   if (is.logical(column) && !is.object(column) && all(is.na(column))) column <- as.double(column)
-  if (!is_number(column)) stop_argument(arg, describe(column), sprintf("a table with numbers in column `%s`", name))
+  if (!is_number(column)) {
+    stop_argument(arg, describe(column), sprintf("a table with numbers in column `%s`", name), try = remedy)
+  }
   bad <- which(!is.na(column) & abs(column) > largest_number)
   if (length(bad)) stop_cell(arg, unname(column[bad[1]]), rows[bad[1]], name, "finite numbers", remedy)
   as.double(column)

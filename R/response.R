@@ -349,7 +349,7 @@ check_outcomes <- function(reward, count) {
 }
 
 check_successes <- function(reward, size) {
-  reward <- check_outcomes(reward, length(size))
+  reward <- check_outcomes(or_else(as_yes_no(reward), reward), length(size))
   bad <- which(size != round(size))
   if (length(bad)) stop_argument("size", describe(size[bad[1]]), "an integer number of trials")
   bad <- which(reward != round(reward) | reward > size)
@@ -533,8 +533,21 @@ with_extras <- function(problem, extras) {
   problem
 }
 
+# Yes and no, or true and false, as 1 and 0; NULL if a value is neither.
+as_yes_no <- function(x) {
+  if (is.logical(x) && !is.object(x)) return(as.double(x))
+  if (!is.character(x) && !is.factor(x)) return(NULL)
+  at <- match(tolower(trimws(as.character(x))), c("no", "yes", "false", "true"))
+  if (length(x) && !anyNA(at)) (at - 1) %% 2
+}
+
+yes_no_remedy <- "`rewards = rewards_binary()` for results that are yes or no"
+
 check_rewards <- function(reward, count) {
   if (is.logical(reward) && !is.object(reward) && length(reward) && all(is.na(reward))) reward <- as.double(reward)
+  if (!is.numeric(reward) && !is.null(as_yes_no(reward))) {
+    stop_argument("reward", describe(reward), amount_of(count, "finite number"), try = yes_no_remedy)
+  }
   if (is_number(reward) && length(reward) == 1 && count > 1) {
     stop_argument("reward", sprintf("one number for %d ids", as.integer(count)), "a number for each id")
   }

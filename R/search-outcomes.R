@@ -46,6 +46,12 @@ check_all_minimised <- function(outcomes) {
 
 # ---- given experiments ---------------------------------------------------------------------
 
+# `reason`: a text or NA for each, or NULL.
+fail_with_reasons <- function(bandit, ids, reason) {
+  reason <- if (is.null(reason)) rep(NA, length(ids)) else replace(reason, reason %in% "", NA)
+  for (one in unique(reason)) bandit$fail(ids[reason %in% one], reason = if (!is.na(one)) one)
+}
+
 add_outcomes_in_order <- function(bandit, known) {
   count <- nrow(known$values)
   if (count == 0) return(invisible())
@@ -54,7 +60,7 @@ add_outcomes_in_order <- function(bandit, known) {
             noise_var = known$noise_var, size = known$size, spread = known$spread,
             noted = notes_of_experiments(known), find = found_anywhere)
   first <- table_size(inside$queries) - count
-  if (any(known$failed)) bandit$fail(first + which(known$failed))
+  if (any(known$failed)) fail_with_reasons(bandit, first + which(known$failed), known$reason[known$failed])
   over <- is.na(known$values) & !known$under_way & !known$failed
   settle_cells <- function(cells, failed) {
     for (name in colnames(cells)) {

@@ -18,7 +18,7 @@ add_in_order <- function(bandit, known) {
     } else {
       add_given(inside, x, context = context, noted = noted[rows], find = found_anywhere)
     }
-    if (kind[rows[1]] == "failed") bandit$fail(first + rows)
+    if (kind[rows[1]] == "failed") fail_with_reasons(bandit, first + rows, known$reason[rows])
   }
 }
 
@@ -169,7 +169,10 @@ warn_of_failures <- function(words, early = NULL, inputs = NULL) {
   text <- if (is.null(early)) paste0(toupper(substr(words, 1, 1)), substring(words, 2))
           else sprintf("The %s ended early: %s", early, words)
   remedy <- if (grepl("(reason|first|failed): returned ", words)) {
-    "The objective must return one finite number, or a named number for each outcome."
+    paste0("The objective must return one finite number, or a named number for each outcome.",
+           if (grepl("returned (TRUE|FALSE|\"(yes|no)\")", words)) {
+             " Results that are yes or no need `rewards = rewards_binary()`."
+           })
   } else {
     "Call the objective at one point to find the cause."
   }

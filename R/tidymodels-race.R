@@ -117,3 +117,8 @@ bound_iterations <- function(results) {
   attributes(columns) <- facts
   columns
 }
+
+first_metric_of <- function(results) from_tune("first_metric")(attr(results, "metrics"))
+
+# The search minimises costs: the metric, or its negative if it is maximised. The bandit has the metric itself.
+cost_as_metric <- function(bandit, cost) if (is_minimising(bandit$config)) cost else -cost

@@ -201,11 +201,6 @@ metrics_to_tune <- function(metrics, reward) {
   eval(as.call(c(getExportedValue("yardstick", "metric_set"), named)), given, topenv())
 }
 
-first_metric_of <- function(results) from_tune("first_metric")(attr(results, "metrics"))
-
-# The search minimises costs: the metric, or its negative if it is maximised. The bandit has the metric itself.
-cost_as_metric <- function(bandit, cost) if (is_minimising(bandit$config)) cost else -cost
-
 # ---- the search --------------------------------------------------------------------------
 
 # Records the settings evaluated before, with their costs. Settings outside the search space are not recorded.

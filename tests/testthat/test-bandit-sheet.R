@@ -115,3 +115,48 @@ test_that("a store keeps the outcome's name, checks it, and opens without trust"
     expect_error(gpbandits:::check_stored_settings(config), class = "gpbandits_error")
   }
 })
+
+test_that("yes and no where numbers are expected name the response type, and are results where it is given", {
+  b <- auto_bandit(list(x = c(0, 1)))
+  b$suggest(2)
+  for (value in list("yes", TRUE, c("no", "yes"), c(FALSE, TRUE))) {
+    expect_error(b$observe(seq_along(value), value), "rewards_binary\\(\\)", class = "gpbandits_argument_error")
+    expect_error(auto_bandit(list(x = c(0, 1)), data.frame(x = 0.5, reward = value)), "rewards_binary\\(\\)", class = "gpbandits_error")
+  }
+  expect_warning(maximize_bandit(function(p) p$x > 0.5, list(x = c(0, 1)), 2), "rewards_binary\\(\\)")
+  yes_no <- auto_bandit(list(x = c(0, 1)), rewards = rewards_binary())
+  yes_no$suggest(2)
+  yes_no$observe(1:2, c("Yes", "no"))
+  expect_identical(yes_no$history()$reward, c(1, 0))
+  several <- auto_bandit(list(x = c(0, 1)), outcomes = list(a = to_maximize(), ok = at_least(0.5)))
+  several$suggest()
+  several$observe(data.frame(id = 1, a = 2, ok = "yes"))
+  expect_identical(several$history()$ok, 1)
+})
+
+test_that("a message counts rows without a result, which are open experiments", {
+  sheet <- data.frame(x = c(0.1, 0.2, 0.3), yield = c(1, NA, NA))
+  expect_message(b <- auto_bandit(list(x = c(0, 1)), sheet, reward = "yield"), "Rows 2, 3 of `data` have no result, and are open experiments \\(2\\)")
+  expect_identical(b$history()$status, c("observed", "pending", "pending"))
+  expect_silent(auto_bandit(list(x = c(0, 1)), b$history(), reward = "yield"))
+  expect_silent(auto_bandit(list(x = c(0, 1)), cbind(sheet, status = c("", "pending", "failed")), reward = "yield"))
+})
+
+test_that("the reasons of failed rows stay in tables, in exports and in bandits made from them", {
+  lab <- function(data = NULL) auto_bandit(list(x = c(0, 1)), data)
+  b <- lab(data.frame(x = c(0.1, 0.2, 0.3), reward = c(NA, 2, NA), status = c("failed", "", "failed"),
+                      reason = c("flask broke", "", "")))
+  expect_identical(b$history()$reason, c("flask broke", NA, NA))
+  expect_false("data.reason" %in% names(b$history()))
+  file <- tempfile(fileext = ".csv")
+  on.exit(unlink(file))
+  utils::write.csv(as.data.frame(b), file, row.names = FALSE)
+  for (data in list(b$history(), utils::read.csv(file), utils::read.csv(text = gpbandits:::csv_text(b$history())))) {
+    expect_identical(lab(data)$history()$reason, c("flask broke", NA, NA))
+  }
+  pair <- list(a = to_maximize(), c = at_most(1))
+  two <- auto_bandit(list(x = c(0, 1)), outcomes = pair)
+  two$suggest(2)
+  two$fail(2, reason = "no power")
+  expect_identical(auto_bandit(list(x = c(0, 1)), two$history(), outcomes = pair)$history()$reason[2], "no power")
+})

@@ -272,7 +272,7 @@ test_that("impossible rewards of a response type are errors that change nothing"
   b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_binary())
   b$suggest(2)
   before <- b$history()
-  bad <- list(list(1, 0.5), list(1, 2), list(1, -1), list(1, NA), list(1, "yes"), list(1, 1, size = 0), list(1, 1, size = -2),
+  bad <- list(list(1, 0.5), list(1, 2), list(1, -1), list(1, NA), list(1, "maybe"), list(1, 1, size = 0), list(1, 1, size = -2),
               list(1, 1, size = 1.5), list(1, 1, size = NA), list(1, 1, size = "a"), list(1, 3, size = 2), list(1:2, c(1, 3)),
               list(1, 1, noise_var = 1), list(1, 1, constraints = 1), list(3, 1))
   for (one in bad) expect_error(do.call(b$observe, one), class = "gpbandits_error")
