@@ -4,7 +4,7 @@
 
 #' Plot a bandit, a run or a comparison
 #'
-#' `plot()` draws a bandit's posterior, the regret of a run, or the mean regret of several bandits.
+#' `plot()` draws a bandit's posterior, a run's regret, or the mean regret of several bandits.
 #'
 #' @section A bandit: `type` selects the chart. The band is the posterior mean \eqn{\pm w}{+/- w} posterior standard
 #'   deviations, where \eqn{w} is `width`.
@@ -25,10 +25,9 @@
 #' * `"progress"`: results in order, the best so far (or hypervolume), and a triangle: what the next 4 experiments are
 #'   expected to reach, with one sd of their gain ([expected-improvement]).
 #' * `"acquisition"`: the posterior along each input through the next point, and below it the acquisition function
-#'   (see [policies]), whose maximum that point is. Expected improvement is divided by its largest value drawn. With
-#'   more than four inputs, the four most important ones. A point of an initial design is not marked.
-#' * `"parallel"` (two or more inputs): parallel coordinates, a line per result and an axis per input. The colour is the
-#'   result, and darker is better. The recommended point is marked.
+#'   ([policies]), whose maximum that point is. Expected improvement is relative to its maximum. At most four inputs.
+#' * `"parallel"` (two or more inputs): parallel coordinates, a line per result, darker if better. The recommended point
+#'   is marked.
 #' * `"arms"` (all other domains): posterior mean and error bars by arm, or by distinct point played.
 #'
 #' A mixture of three components has a triangle for `"map"` and `"sd"`. With [outcomes] and one objective, charts show
@@ -38,7 +37,7 @@
 #' arms with a covariance matrix are drawn with `"arms"`. Rewards from before the last restart, which the posterior no
 #' longer uses, are hollow and pale.
 #'
-#' No next choice is marked if it is random.
+#' No next choice is marked if it is random or from a design.
 #'
 #' @section Maps of arms: Arms that do not form a grid, such as boreholes by longitude and latitude, are drawn as
 #'   points. Their colour is the posterior mean and, in a second panel, the posterior sd. Arms that were played have a
@@ -51,10 +50,8 @@
 #' * `"simple"`: the simple regret, the smallest regret so far;
 #' * `"violation"`: the cumulative constraint violation.
 #'
-#' Change points of the problem and restarts of the bandit are vertical lines between two rounds.
-#'
 #' @section A comparison: The chart has the mean over replications of one column of the comparison, with bands of
-#'   `bands` standard errors. More than 1000 rounds are thinned to about 1000.
+#'   `bands` standard errors.
 #'
 #' @param x a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,
@@ -74,7 +71,7 @@
 #' @param bound a bound on the *cumulative* regret or violation, as from [regret_bound()]: a number, or one per round.
 #'   For average and simple regret it is divided by the round. `NULL` (default): none.
 #' @param bands half-width of the bands in standard errors of the mean, a number >= 0. Default 1; 0 draws none.
-#' @param log the logarithmic axes: `""` (default), `"x"`, `"y"` or `"xy"`. Values of zero are below a logarithmic axis.
+#' @param log the logarithmic axes: `""` (default), `"x"`, `"y"` or `"xy"`.
 #' @param col colours of the curves, used cyclically. `NULL` (default): the palette of Okabe and Ito, suitable for
 #'   colour-blind readers.
 #' @param legend `TRUE` (default) draws the legend, above the data.
@@ -88,7 +85,6 @@
 #'   number. Attribute `next_choice` is a row of a history, or `NULL`.
 #' * **Run**: `round`, the column of the quantity, `bound`.
 #' * **Comparison**: `bandit`, `round`, `mean`, `se`, `lower`, `upper`, `bound`.
-#' @section Errors: A `gpbandits_error` for an invalid argument, or a type that the domain does not allow.
 #' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>, Figures 2 and 5. The
 #'   palette: Okabe and Ito (2008), Color Universal Design.
 #' @seealso [autoplot.GPBandit()], [run_bandit()], [compare_bandits()].

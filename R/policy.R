@@ -8,11 +8,11 @@
 #'
 #' * You look for the best point: `policy_ei()`, expected improvement (EI). If the noise is as large as the differences
 #'   between good points, `policy_ei(incumbent = "draws")` (noisy EI), or `policy_kg()` (knowledge gradient, KG).
-#' * Each evaluation earns its reward, as on a web page: `policy_ucb()`, the upper confidence bound (UCB), or
-#'   `policy_ts()`, Thompson sampling (TS). Both have regret bounds, and random choices suit many workers.
+#' * Each evaluation earns its reward: `policy_ucb()`, the upper confidence bound (UCB), or
+#'   `policy_ts()`, Thompson sampling (TS). Both have regret bounds.
 #' * You want a map of the whole function: `policy_variance()`. For a level set [policy_straddle()], for several
-#'   objectives [policy_ehvi()].
-#' * For comparison: `policy_pi()`, the probability of improvement (PI), `policy_mean()`, `policy_uniform()`.
+#'   objectives [policy_ehvi()]. More: [policy_mes()], [policy_function()] (your code), [policy_repeats()].
+#' * For comparison: `policy_pi()`, probability of improvement (PI).
 #'
 #' `plot(bandit, "acquisition")` draws the function along each input.
 #'
@@ -49,16 +49,14 @@
 #' which noisy rewards leave uncertain. It maximises
 #' \deqn{\log E[(f(x) - \max_{z\in Z} f(z) - \xi)^+].}{log E[(f(x) - max f(Z) - xi)+].}
 #' The expectation is the mean of 128 expected improvements. Each is exact given one joint draw of \eqn{f(Z)}{f(Z)} from
-#' the posterior. Draws are quasi-random and depend on the round only, so that the choice is not random.
+#' the posterior. The choice is not random.
 #'
 #' * Pending points are members of \eqn{Z}{Z} (except with [pending_ignore()]), so batches need no stand-in rewards.
-#' * Of more than 64 points the draws include the 64 that may improve most on the largest posterior mean. The value is
-#'   too large by at most the sum of the other points' expected improvements over the best of these. For 150 points
-#'   this was below 1%.
+#' * Of more than 64 points the draws include the 64 that may improve most on the largest posterior mean. For 150
+#'   points the value was too large by less than 1%.
 #' * The value of an evaluated point is 0, so on arms each is played once before any is repeated. If all candidates are
 #'   evaluated, the incumbent is the largest mean. The same holds in a context without evaluated points, and with fixed
 #'   inputs.
-#' * With several models ([refit_every()], `average`) each has its share of the draws, and at least 16.
 #' * Almost without noise it equals `policy_ei()`. Limits: [outcome-policies]. Comparisons and goals are errors.
 #'
 #' @section Knowledge gradient:
@@ -72,14 +70,6 @@
 #'
 #' @section Mean, variance, uniform: `policy_mean()` maximises the posterior mean, `policy_variance()` the posterior
 #' variance (experimental design), and `policy_uniform()` draws uniformly.
-#'
-#' @section Further policies:
-#' * [policy_mes()] (max-value entropy search), [policy_pims()] and [policy_eims()] (improvement on the maximum of a
-#'   sample path): information about the maximum.
-#' * [policy_straddle()]: level sets.
-#' * [policy_function()]: a custom acquisition function.
-#' * [policy_repeats()]: repeated evaluations of each choice.
-#' * [policy_ehvi()]: several objectives.
 #'
 #' @section Ties: Acquisition values within 1e-9 prior standard deviations of the best are tied, and the first arm is
 #'   chosen. All engines and machines therefore choose the same arms. For EI the tolerance is 1e-9, relative; PI is
@@ -98,9 +88,7 @@
 #'   converted to those of the latent \eqn{f}{f}, whose sd the acquisition function contains. An incumbent is exceeded
 #'   by `xi` where the expected reward is larger by `xi` (beyond the largest possible reward: just below that).
 #'   * [scale_outputs()], the default of [maximize_bandit()]: acquisition values are computed for the transformed
-#'     rewards. `$posterior()` is back-transformed. EI computed from its `mean` and `sd` is not the policy's EI, and may
-#'     be largest elsewhere. Until two different rewards are observed there is no scale, and `xi` counts as 0.
-#'   * Comparisons ([rewards_preferences()]): \eqn{f}{f} has no other unit than its own.
+#'     rewards. `$posterior()` is back-transformed. Until two different rewards are observed there is no scale, and `xi` counts as 0.
 #' @section Strings: A string can be given wherever a policy is expected, for the constructor with its defaults: `policy
 #'   = "ei"` is `policy_ei()`. An unknown string is an error that lists the choices.
 #' @section Errors: `width` must be a confidence width. Thompson sampling does not accept [width_dmm()], which is not

@@ -4,11 +4,10 @@
 #'
 #' `evaluate_policy()` estimates the mean reward \eqn{v} of a policy from the logged choices of another policy.
 #'
-#' Use it before a new policy, such as another bandit, replaces the one that runs (off-policy evaluation): nothing is
-#' played. The log comes from another policy, which must have chosen at random. Row \eqn{i} has a context \eqn{x_i}, an
-#' arm \eqn{a_i}, a reward \eqn{r_i}, and a propensity \eqn{p_i}: the probability with which the logging policy chose
-#' this arm. Let \eqn{\pi(a\mid x)}{pi(a | x)} be the probability with which the new policy chooses arm \eqn{a} in
-#' context \eqn{x}. The importance weights are
+#' The log comes from another policy, which must have chosen at
+#' random. Row \eqn{i} has a context \eqn{x_i}, an arm \eqn{a_i}, a reward \eqn{r_i}, and a propensity \eqn{p_i}: the
+#' probability with which the logging policy chose this arm. Let \eqn{\pi(a\mid x)}{pi(a | x)} be the probability with
+#' which the new policy chooses arm \eqn{a} in context \eqn{x}. The importance weights are
 #'
 #' \deqn{w_i = \pi(a_i\mid x_i)/p_i.}{w_i = pi(a_i | x_i) / p_i.}
 #'
