@@ -79,10 +79,12 @@ files <- list.files("tests/testthat", "^test-.*[.]R$")
 if (length(arguments)) files <- files[grepl(arguments[1], sub("^test-(.*)[.]R$", "\\1", files))]
 # Long ones first, so that all end together: they are long to read too.
 files <- files[order(-file.size(file.path("tests/testthat", files)))]
-long <- c("bandit-combinations-arms", "bandit-combinations-box", "bandit-state", "domain-box-reference", "store-journal", "rule-stop")
+long <- c("store", "mlr3", "search-race", "plot", "errors-bad-input", "bandit-refit-smoothness", "rule-changes",
+          "outcomes-transform", "bandit-transfer", "search-maximize-calibration", "bandit-check-mutations")
 # Those that mostly wait, for processes of theirs and a browser, are two workers', beside whom the processors are busy.
 waiting <- c("store-worker-killed", "store-worker", "store-fleet", "service-page", "search-workers", "service", "store-postgres",
-             "store-sql", "store-sqlite", "store-lease", "store-process", "mlr3-async")
+             "store-sql", "store-sqlite", "store-lease", "store-process", "mlr3-async", "run-interrupt", "run-compare",
+             "search-objective", "gpbandits-package-masks")
 queued <- function(names) intersect(sprintf("test-%s.R", names), files)
 rest <- setdiff(files, queued(c(long, waiting)))
 writeLines(c(queued(waiting), queued(long), rest), file.path(queue, "waiting_first"))

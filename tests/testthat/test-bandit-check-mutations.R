@@ -51,7 +51,7 @@ test_that("mutated objects of every kind of file are an error or work", {
   set.seed(1)
   # (What all others have is tested above.)
   kinds <- setdiff(names(kept_kinds), c("arms", "labelled", "box", "thompson", "drift", "replicates", "script"))
-  kinds <- few_of(kinds, 8)
+  kinds <- few_of(kinds, 4)
   victims <- lapply(stats::setNames(nm = kinds), function(kind) kept_live(kept_kinds[[kind]]$make(), kind))
   use <- function(kind, bandit) {
     facts <- kept_facts(bandit, kind)

@@ -102,7 +102,7 @@ test_that("spaces, outcomes, likelihoods, mixtures, priors and campaigns from JS
     else b$observe(q$id, value)
     q
   }
-  for (name in few_of(names(makers), 6)) {
+  for (name in few_of(names(makers), 4)) {
     set.seed(85)
     bandit <- makers[[name]]()
     for (t in 1:2) step(bandit, name)

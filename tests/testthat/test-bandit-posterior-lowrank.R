@@ -86,7 +86,7 @@ test_that("random runs with late, changed and removed rewards, windows, weights 
                  list(NULL, ref_drift()))
   kernels <- compare_kernels()
   engines <- character()
-  for (seed in seq_len(by_level(10, 150, quick = 5))) {
+  for (seed in seq_len(by_level(10, 150, quick = 3))) {
     set.seed(seed)
     kernel <- kernels[[1 + seed %% length(kernels)]]
     x <- played_rows(24, kernel$d)

@@ -94,7 +94,7 @@ test_that("at the floor of a narrow valley, intervals cover more often than with
     there <- predict(found, as.data.frame(as.list(found$par)))
     abs(there$mean - truth(found$par)) / there$sd
   }
-  seeds <- few_of(1:8, 3)
+  seeds <- few_of(1:8, 2)
   far <- vapply(seeds, gap, 0, refit = averaged(smoothness_prior = c(1, 0.1, 0.1)))
   smooth <- vapply(seeds, gap, 0, refit = refit_every(2, mean = "fit", average = 10))
   # (Of 40 such searches: within 2 sd .93, by smooth models alone .55.)

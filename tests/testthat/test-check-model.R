@@ -139,7 +139,7 @@ test_that("a right model is seldom rejected, also if a bandit chose the points; 
   skip_on_cran()
   set.seed(64)
   x <- seq(0, 1, length.out = 25)
-  trials <- by_level(80, 1000, quick = 30)
+  trials <- by_level(80, 1000, quick = 20)
   p_of <- function(noise_var, reported, width) {
     replicate(trials, {
       f <- drop(sample_gp(kernel_se(0.2), x))
@@ -313,7 +313,7 @@ test_that("of many points about 1,000 are left out, by the formulas of all rewar
 
 test_that("the noise test rejects a correct model as often as its level says", {
   # Leave-one-out residuals of neighbours depend on each other if there is little noise.
-  trials <- by_level(200, 200, quick = 60)
+  trials <- by_level(200, 200, quick = 40)
   p <- vapply(seq_len(trials), function(seed) {
     set.seed(seed)
     x <- runif(30)

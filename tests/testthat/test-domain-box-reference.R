@@ -104,7 +104,7 @@ test_that("Thompson sampling on a box returns the maximiser of an exact joint dr
   skip_on_cran()
   grid <- seq(0, 1, length.out = 201)
   played <- c(0.1, 0.45, 0.8)
-  draws_of_ours <- by_level(80, 400)
+  draws_of_ours <- by_level(80, 400, quick = 50)
   for (case in list(list(kernel_se(0.25), ref_kernel_se(0.25)), list(kernel_matern(1.5, 0.4), ref_kernel_matern(1.5, 0.4)))) {
     for (width in few_of(c(1, 0.3), 1)) {
       set.seed(805)

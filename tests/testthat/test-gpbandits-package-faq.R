@@ -79,7 +79,7 @@ test_that("each block runs alone without an error or a warning, and does what it
   skip_without_sources()
   blocks <- faq_blocks()
   expect_gt(length(blocks), 40)
-  for (name in few_of(setdiff(names(blocks), "parallel"), 15)) {
+  for (name in few_of(setdiff(names(blocks), "parallel"), 8)) {
     here <- expect_no_warning(expect_no_error(run_alone(blocks[[name]]), message = NULL), message = NULL)
     if (is.null(claims[[name]])) next
     claims[[name]](here)

@@ -234,7 +234,7 @@ test_that("paths drawn for Thompson sampling have the kernel's covariance", {
   skip_on_cran()
   set.seed(4)
   x <- inputs[1:4, ]
-  paths <- by_level(20000, 20000, quick = 4000)
+  paths <- by_level(20000, 20000, quick = 2000)
   for (name in names(pairs)) {
     k <- pairs[[name]][[1]]
     f <- gpbandits:::cpp_kernel_prior_paths(resolve(k), x, 4, paths)

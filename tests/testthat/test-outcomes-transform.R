@@ -466,7 +466,7 @@ test_that("posteriors in the user's units have the moments of the expected rewar
       sure <- seq(-4, 1, length.out = 300)
       expected <- function(f) in_user_units(data.frame(mean = f, sd = 0), config)$mean
       expect_equal(expected(sure)[1:30 * 10], vapply(sure[1:30 * 10], expected, 0), tolerance = 1e-6)
-      for (k in 1:5) {
+      for (k in few_of(1:5, 3)) {
         expected <- ref_moments(maps[[name]], frame$mean[k], frame$sd[k], noise)
         expect_lt(max(abs(unlist(found[k, ]) - expected)), 2e-5 * max(expected[2], abs(maps[[name]]$scale) / 100))
       }

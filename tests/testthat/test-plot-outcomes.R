@@ -27,7 +27,7 @@ test_that("the default picture of a bandit with limits is that of its objective,
                   arms = limited(as.matrix(data[1:2]), c("x", "y")),
                   slices = limited(list(x = c(0, 1), y = c(0, 1), level = c("a", "b")), c("x", "y", "level")),
                   context = limited(plot_box[1], c("x", "y"), contexts = "y"))
-  for (b in few_of(bandits, 3)) {
+  for (b in few_of(bandits, 2)) {
     context <- if (length(b$config$context_names)) data$y[1]
     shown <- plot(b, context = context, resolution = 15)
     inputs <- intersect(names(shown), c("x", "y"))

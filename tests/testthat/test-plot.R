@@ -290,7 +290,7 @@ test_that("autoplot() draws the same data with ggplot2", {
   }
   # Everything is built, so that a layer that cannot be drawn fails; warnings count as failures.
   built <- function(picture) expect_silent(draw(ggplot2::ggplotGrob(picture)))
-  for (bandit in few_of(bandits(), 3)) {
+  for (bandit in few_of(bandits(), 2)) {
     seed <- { set.seed(5); .Random.seed }
     before <- bandit$history()
     picture <- ggplot2::autoplot(bandit, truth = function(m) m[, 1] * 0.1)
@@ -492,7 +492,7 @@ test_that("every plot of a search works with inputs of a single value and equal 
   set.seed(1)
   found <- list(maximize_bandit(function(p) p[["n"]], search_space(m = param_integer(2, 2), n = c(0, 3)), 6),
                 maximize_bandit(function(p) 1, list(x = c(0, 1), y = c(0, 1)), 4))
-  for (one in found) for (which in few_of(c("all", "progress", "slices", "map", "importance", "dependence"), 3)) {
+  for (one in found) for (which in few_of(c("all", "progress", "slices", "map", "importance", "dependence"), 2)) {
     expect_identical(try_picture(draw(plot(one, which))), "drawn", info = which)
     if (which != "all" && requireNamespace("ggplot2", quietly = TRUE)) {
       expect_identical(try_picture(draw(print(ggplot2::autoplot(one, which)))), "drawn", info = which)

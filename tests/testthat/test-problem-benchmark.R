@@ -54,7 +54,7 @@ test_that("optimisers are correct to machine precision where the curvature deter
 
 test_that("no better value is found, and a search reaches the stated one", {
   skip_on_cran()
-  for (case in few_of(cases(), 6)) {
+  for (case in few_of(cases(), 4)) {
     u <- golden_points(20000, case$dimension)
     x <- rep(case$domain$lower, each = nrow(u)) + u * rep(case$domain$upper - case$domain$lower, each = nrow(u))
     expect_true(all(case$f(x) <= case$optimum), label = case$name)

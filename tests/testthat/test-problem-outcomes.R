@@ -126,7 +126,7 @@ test_that("comparisons have violations, and invalid problems are errors", {
 })
 
 test_that("CONFIG's bounds hold, and infeasibility is declared wrongly in at most delta of the problems", {
-  count <- by_level(25, 200, quick = 8)
+  count <- by_level(25, 200, quick = 4)
   x <- seq(0, 1, length.out = 15)
   delta <- 0.1
   rounds <- 25

@@ -131,7 +131,7 @@ test_that("each setting of each part, removed or changed, is an error or works",
   skip_on_cran()
   set.seed(1)
   parts <- one_of_each()
-  for (class in names(parts)) for (x in few_of(parts[[class]], 3)) {
+  for (class in names(parts)) for (x in few_of(parts[[class]], 2)) {
     for (name in names(x)) {
       without <- x
       without[[name]] <- NULL

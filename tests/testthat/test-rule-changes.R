@@ -246,7 +246,7 @@ test_that("constants by cross-validation and shuffles equal those computed by ha
 test_that("a calibrated monitor raises as many false alarms in a run as its level says", {
   kernel <- kernel_matern(2.5, 0.3)
   grid <- seq(0, 1, length.out = 20)
-  runs <- by_level(60, 60, quick = 20)
+  runs <- by_level(60, 60, quick = 12)
   alarms <- vapply(seq_len(runs), function(seed) {
     set.seed(seed)
     x <- runif(48)
@@ -263,13 +263,13 @@ test_that("on stationary noise the detector raises alarms at most as often as it
   kernel <- kernel_matern(2.5, 0.4)
   x <- seq(0, 1, length.out = 40)
   pairs <- by_level(12, 24)
-  runs <- by_level(120, 2000, quick = 60)
+  runs <- by_level(120, 2000, quick = 40)
   set.seed(60)
   # Thresholds per length from noise like the monitor's: a share level / (number of tails) for each
   # of the tails that it will test, so that Bonferroni bounds the whole run.
   level <- 0.2
   tails <- sum(seq_len(pairs) %/% 2)
-  draws <- by_level(500, 20000)
+  draws <- by_level(500, 20000, quick = 250)
   theta <- vapply(seq_len(pairs %/% 2), function(q) {
     at <- matrix(sample(40, draws * 2 * q, TRUE), draws)
     y <- matrix(rnorm(draws * 2 * q), draws)
@@ -431,7 +431,7 @@ test_that("the event trigger with a likelihood is the mixture of shifted predict
 
 test_that("the event trigger rarely restarts without a change, and soon after one", {
   set.seed(8)
-  runs <- by_level(40, 40, quick = 12)
+  runs <- by_level(40, 40, quick = 8)
   alarms <- replicate(runs, {
     f <- drop(sample_gp(few_kernel, few))
     max(played(binary_bandit(change_detect(delta = 0.1)), 150, 150, stats::plogis(f))$history()$segment) > 1
@@ -563,7 +563,7 @@ test_that("an automatic choice forgets nothing without a change, and forgets soo
     played(binary_bandit("auto", mean = -1), 300, 150, c(0.1, 0.2, 0.6), p2)
   }
   kinds <- function(b) vapply(as.environment(b)$refits, function(fit) fit$forgetting$kind, "")
-  seeds <- by_level(20, 20, quick = 6)
+  seeds <- by_level(20, 20, quick = 4)
   stationary <- vapply(seq_len(seeds), function(seed) all(kinds(automatic(seed, c(0.1, 0.2, 0.6))) == "never"), NA)
   expect_gte(mean(stationary), 0.75)
   changed <- vapply(seq_len(by_level(6, 6, quick = 2)), function(seed) {

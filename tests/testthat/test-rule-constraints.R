@@ -108,7 +108,7 @@ test_that("with Thompson sampling the frequencies of choices are those of draws 
   make <- function(...) gp_ucb_noisy_constraints(arms, kernel, 0.1, epoch = 2, step = 1, inner = "gp_ts", ...)
   b <- make(width = width_constant(1.5))
   b$add(arm = c(1, 3), reward = c(1, 0.5), constraints = c(0.8, -0.2))
-  counts <- tabulate(vapply(seq_len(by_level(400, 400, quick = 120)), function(k) {
+  counts <- tabulate(vapply(seq_len(by_level(400, 400, quick = 60)), function(k) {
     set.seed(k)
     copy <- b$copy()
     copy$suggest()$arm

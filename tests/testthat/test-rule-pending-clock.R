@@ -63,7 +63,7 @@ test_that("with clock time mean, sd, width and choice equal those of a fit from 
   set.seed(61)
   late <- 0
   both <- second_level()
-  for (m in few_of(c(0, 1.5, 4, Inf), 3)) for (over in c("window", "pending")) for (engine in c("weights", "played")) {
+  for (m in few_of(c(0, 1.5, 4, Inf), 2)) for (over in c("window", "pending")) for (engine in c("weights", "played")) {
     # By default in one engine each.
     if (!both && (engine == "weights") != ((m > 1) == (over == "window"))) next
     kernel <- if (m == 4) kernel_se(0.2) else kernel_matern(1.5, 0.3)

@@ -100,7 +100,7 @@ test_that("both weighted estimates are unbiased and cover, and the doubly robust
   b <- target()
   value <- 0.3 * 0.9 + 0.7 * 0.8
   set.seed(12)
-  count <- by_level(60, 60, quick = 20)
+  count <- by_level(60, 60, quick = 14)
   runs <- lapply(seq_len(count), function(k) {
     log <- made_log(150)
     rbind(quietly(log, b, "ips"), quietly(log, b, "dr"))
@@ -109,7 +109,7 @@ test_that("both weighted estimates are unbiased and cover, and the doubly robust
     one <- do.call(rbind, lapply(runs, function(r) r[r$method == method, ]))
     expect_lt(abs(mean(one$estimate) - value), 3.5 * sd(one$estimate) / sqrt(count))
     # Intervals of 95%: fewer than 50 of 60 (15 of 20) that cover have probability 1e-4 (3e-4).
-    expect_gte(sum(one$lower <= value & value <= one$upper), by_level(50, 50, quick = 15))
+    expect_gte(sum(one$lower <= value & value <= one$upper), by_level(50, 50, quick = 10))
     expect_equal(mean(one$se), sd(one$estimate), tolerance = 0.35)
   }
   se <- vapply(runs, function(r) r$se, numeric(2))

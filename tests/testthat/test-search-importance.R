@@ -157,7 +157,7 @@ test_that("first is at most total, and the standard error is that of the estimat
   expect_lt(alone$se[1], 0.1)
   expect_lt(abs(alone$total[1] - 1), 2 * alone$se[1])
   # Sobol's g-function. (An error of the shifts, which are the same in all calls, is that of all functions together.)
-  outside <- vapply(seq_len(by_level(30, 30, quick = 8)), function(k) {
+  outside <- vapply(seq_len(by_level(30, 30, quick = 5)), function(k) {
     a <- 3 * rexp(5)
     found <- sobol_indices(function(u) apply((abs(4 * t(u) - 2) + a) / (1 + a), 2, prod), 5, 2048)
     v <- 1 / 3 / (1 + a)^2

@@ -42,7 +42,7 @@ test_that("with noise of 2% and few points the luckiest measurement is not treat
     there <- bandit$posterior(as.data.frame(x)[best, ])
     abs(there$mean - truth[best]) / there$sd
   }
-  errors <- vapply(few_of(1:24, 8), error, 0)
+  errors <- vapply(few_of(1:24, 4), error, 0)
   expect_lte(sum(errors > 2), 2)
   expect_identical(sum(errors > 3), 0L)
   # The former prior of the noise has hardly any density between almost none and much.

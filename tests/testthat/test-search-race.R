@@ -154,7 +154,7 @@ test_that("values of settings equal universal kriging of all cells, by dense alg
 test_that("with waiting, values are closer to the truth than by common fold effects, and their variance is correct", {
   skip_on_cran()
   set.seed(12)
-  found <- do.call(rbind, replicate(150, simplify = FALSE, {
+  found <- do.call(rbind, replicate(by_level(150, 150, quick = 60), simplify = FALSE, {
     at <- sort(runif(14))
     correlation <- kernel_gram(kernel_se(0.2), at)
     root <- t(chol(correlation + diag(1e-8, 14)))

@@ -60,7 +60,7 @@ with_parameters_of <- function(bandit, other) {
 }
 
 test_that("a bandit with forgotten rounds makes the choices of one with all rounds", {
-  for (name in few_of(names(forgetful_makers), 7)) {
+  for (name in few_of(names(forgetful_makers), 4)) {
     whole <- forgetful_makers[[name]]()
     bandit <- forgetful_makers[[name]]()
     # (The low-rank engine's basis is within its accuracy.)

@@ -237,7 +237,7 @@ test_that("interrupted at any statement, everything is as before or as after", {
       bandit <- life_to_compact(store_makers$ucb(store = store_at(place, seed = 1)), 2)
       kept <- life_to_compact(store_makers$ucb(journal = file), 2)
       history <- list(bandit$history(), kept$history())
-      k <- k + by_level(25, 1)
+      k <- k + by_level(25, 1, quick = 60)
       ends <- c(struck(clock, strikes[[way]], k, function() bandit$compact()), struck(clock, strikes[[way]], k, function() kept$compact()))
       expect_identical(list(bandit$history(), kept$history()), history)
       late <- open_bandit(store_at(place))

@@ -42,7 +42,7 @@ expect_same_bandit <- function(ours, theirs, info = NULL) {
 
 test_that("at every time the journal holds the bandit exactly, and the state of the random generator", {
   skip_on_cran()
-  for (name in few_of(names(journal_makers), 5)) {
+  for (name in few_of(names(journal_makers), 3)) {
     file <- tempfile()
     set.seed(70)
     bandit <- journal_makers[[name]](journal = file)

@@ -421,7 +421,7 @@ test_that("a transaction interrupted at any statement is complete or absent, and
   step <- function() bandit$observe(bandit$suggest(worker = "w", lease = 60)$id, 0.5)
   with_clock(functions, function(clock) {
     count <- clock(step)
-    some <- few_of(by_level(seq(1, count, by = 3), seq_len(count)), 25)
+    some <- few_of(by_level(seq(1, count, by = 3), seq_len(count)), 12)
     ends <- vapply(some, function(k) {
       end <- struck(clock, strikes$interrupt, k, step)
       error <- refused(other$observe(other$suggest()$id, 0.25))

@@ -76,7 +76,7 @@ test_that("every kind of bandit works with inputs named like the package's colum
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   pairs <- matrix(like_ours, 2)
-  for (kind in few_of(names(named_kinds), 4)) {
+  for (kind in few_of(names(named_kinds), 3)) {
     plain <- live_named(named_kinds[[kind]](c("u1", "u2")), kind)
     # (All of them, at level 2.)
     for (k in by_level(if (kind == "arms") seq(1, ncol(pairs), 3) else c(1, if (kind %in% c("level", "safe", "labels")) 10), seq_len(ncol(pairs)))) {
