@@ -409,8 +409,8 @@ cpp_lattice_moves <- function(rules, box) {
     .Call(`_gpbandits_cpp_lattice_moves`, rules, box)
 }
 
-cpp_listen_here <- function() {
-    .Call(`_gpbandits_cpp_listen_here`)
+cpp_listen_local <- function() {
+    .Call(`_gpbandits_cpp_listen_local`)
 }
 
 cpp_close_listener <- function(listener) {
@@ -461,8 +461,8 @@ cpp_json_numbers <- function(x) {
     .Call(`_gpbandits_cpp_json_numbers`, x)
 }
 
-cpp_numbers_from_words <- function(words) {
-    .Call(`_gpbandits_cpp_numbers_from_words`, words)
+cpp_numbers_from_text <- function(words) {
+    .Call(`_gpbandits_cpp_numbers_from_text`, words)
 }
 
 cpp_json_strings <- function(x) {
@@ -505,8 +505,8 @@ cpp_member <- function(object, name) {
     .Call(`_gpbandits_cpp_member`, object, name)
 }
 
-cpp_make_ours <- function(frame) {
-    invisible(.Call(`_gpbandits_cpp_make_ours`, frame))
+cpp_mark_own <- function(frame) {
+    invisible(.Call(`_gpbandits_cpp_mark_own`, frame))
 }
 
 cpp_invalid_in_frame <- function(frame, names) {

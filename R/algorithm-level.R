@@ -116,7 +116,7 @@ bandit_levels <- function(bandit, context, x = NULL, ...) {
   if (!is.null(x)) stop_unused("x", "`gp_lse()` labels all points of its domain")
   found <- labelled_intervals(bandit, context)
   points <- interval_points(bandit$config$domain, found)
-  cpp_frame(c(points, columns_beside(found[c("label", "lower", "upper")], names(points))))
+  cpp_frame(c(points, distinct_columns(found[c("label", "lower", "upper")], names(points))))
 }
 
 # Labels by the posterior's 95% interval of each point, for policy_straddle().
@@ -137,8 +137,8 @@ levels_by_posterior <- function(bandit, x, context) {
   # (Before the first rewards there may be no scale, and no interval.)
   label <- ifelse(lower > level, "above", ifelse(upper < level, "below", "unknown"))
   label[is.na(label)] <- "unknown"
-  ours <- columns_beside(list(label = label, lower = lower, upper = upper), names(at))
-  cbind(as.data.frame(at, optional = TRUE), as.data.frame(ours, optional = TRUE))
+  own <- distinct_columns(list(label = label, lower = lower, upper = upper), names(at))
+  cbind(as.data.frame(at, optional = TRUE), as.data.frame(own, optional = TRUE))
 }
 
 # Columns that identify the points of the intervals.

@@ -560,8 +560,8 @@ bandit_safe <- function(bandit, context, ...) {
   here <- contexts_for(bandit, context, 1L)
   found <- if (of_policy) safe_by_policy(bandit, here) else safe_state(bandit, context_row(config, here))
   points <- point_labels(config$domain, found$points$arm, found$points$inputs)
-  ours <- found[c("safe", "maximiser", "expander", "lower", "upper")]
-  cpp_frame(c(points, columns_beside(ours, names(points))))
+  own <- found[c("safe", "maximiser", "expander", "lower", "upper")]
+  cpp_frame(c(points, distinct_columns(own, names(points))))
 }
 
 # f's bounds in the user's units.

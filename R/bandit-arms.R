@@ -67,7 +67,7 @@ new_arms <- function(x, domain) {
   twice <- duplicated(x)
   if (!all(is.na(known)) || any(twice)) {
     bad <- which(!is.na(known) | twice)[1]
-    stop_argument("x", sprintf("one with (%s), %s", row_words(domain, x[bad, ]),
+    stop_argument("x", sprintf("one with (%s), %s", row_text(domain, x[bad, ]),
                                if (twice[bad]) "twice" else sprintf("which is arm %d", known[bad])), "new arms")
   }
   list(from = as.double(have), x = unname(x), labels = new_labels(named$values, domain, nrow(x)))

@@ -102,11 +102,11 @@ start_journal <- function(bandit, file, trust = FALSE) {
 resume_from <- function(x, arg, trust) UseMethod("resume_from")
 
 # `file`: the journal's path, or the bandit's name in a store (`arg`).
-check_same_settings <- function(theirs, ours, file, arg) {
-  names <- union(names(theirs), names(ours))
+check_same_settings <- function(theirs, own, file, arg) {
+  names <- union(names(theirs), names(own))
   names <- setdiff(names, "format")
   same <- vapply(names, function(name) {
-    identical(comparable(theirs[[name]]), comparable(ours[[name]]))
+    identical(comparable(theirs[[name]]), comparable(own[[name]]))
   }, NA)
   if (all(same)) return(invisible())
   # (Kernels and refits are chosen for the domain: another domain is the cause.)
@@ -117,7 +117,7 @@ check_same_settings <- function(theirs, ours, file, arg) {
             else sprintf("The journal %s belongs to a bandit with another %s%s. Use a journal of this bandit.",
                          quoted(file), other,
                          if (same[["domain"]]) ""
-                         else sprintf(" (%s; here %s)", domain_story(theirs$domain), domain_story(ours$domain))),
+                         else sprintf(" (%s; here %s)", domain_story(theirs$domain), domain_story(own$domain))),
             argument = arg)
 }
 

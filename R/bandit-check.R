@@ -39,7 +39,7 @@ check_config <- function(config) {
   }
   check_weights_format(config, format)
   if (!inherits(config$domain, "bandit_domain")) damaged("it has no domain")
-  check_made_here(config)
+  check_own_objects(config)
   check_contexts_again(config)
   check_reward_name(config$reward_name, config$domain, config$context_names, config$outcomes)
   for (part in c("policy", "pending")) check_class(config[[part]], paste0("bandit_", part), part)

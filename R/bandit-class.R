@@ -214,7 +214,7 @@ without_definition <- function(object, generator) {
   frame <- as.environment(object)
   rm(".refClassDef", envir = frame)
   define(frame, generator$className)
-  cpp_make_ours(frame)
+  cpp_mark_own(frame)
   object
 }
 
@@ -248,7 +248,7 @@ sanitise <- function(bandit) {
   define(frame, class)
   frame$handle <- NULL
   leave_journal(frame)
-  cpp_make_ours(frame)
+  cpp_mark_own(frame)
   invisible(bandit)
 }
 

@@ -111,7 +111,7 @@ contexts_again <- function(contexts) {
   c(table_of_contexts(table), list(space = space))
 }
 
-context_words <- function(config) {
+context_text <- function(config) {
   space <- config$context_space
   numbers <- vapply(space$params, function(param) is.null(levels_as_text(param)), NA)
   paste(ifelse(numbers, space$names, sprintf("%s (%s)", space$names, vapply(space$params, level_summary, ""))),

@@ -14,7 +14,7 @@ with_fixed <- function(contexts, bandit, fixed) {
   }
   if (!is.null(slice$eligible)) {
     both <- if (is.null(contexts$eligible)) slice$eligible else slice$eligible & contexts$eligible
-    if (!any(both)) stop_argument("fixed", value_words(fixed), "values that occur among the `arms`")
+    if (!any(both)) stop_argument("fixed", described_value(fixed), "values that occur among the `arms`")
     contexts$eligible <- if (!all(both)) both
   }
   contexts$fixed <- slice$fixed

@@ -48,7 +48,7 @@ model_state_at_choice <- function(bandit, ids) {
 
 # Values reported together with the rewards of some queries, for each outcome: noise variances and the numbers of
 # replicates (or trials). Only columns with a value are returned.
-beside_rewards <- function(bandit, ids) {
+extras_of_rewards <- function(bandit, ids) {
   reported <- kind_of(bandit)$reported(bandit, ids)
   # (A size of 1 is the default, and not shown.)
   if (all(reported$size %in% c(NA, 1))) reported$size[] <- NA
@@ -71,16 +71,16 @@ bandit_history <- function(bandit, ids = NULL) {
   of <- function(name) get(name, envir = bandit$queries)[ids]
   extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"))
   values <- value_columns(bandit$config)
-  ours <- c(stats::setNames(lapply(values, of), outcome_names(bandit$config)), model_state_at_choice(bandit, ids),
+  own <- c(stats::setNames(lapply(values, of), outcome_names(bandit$config)), model_state_at_choice(bandit, ids),
             list(width = of("width"), action = action_names[of("action")], segment = of("segment"),
                  status = status_names[of("status")]),
             if (length(bandit$reasons)) list(reason = reasons_of(bandit, ids)),
             of_form(bandit$config, "beside")(bandit, ids),
             if (length(phase_names(bandit$config))) list(phase = phases_of(bandit, ids)),
             stats::setNames(lapply(extra, of), extra))
-  if (!is.null(bandit$config$goal)) ours <- append(ours, list(goal = goals_of_queries(bandit, ids)), length(values))
+  if (!is.null(bandit$config$goal)) own <- append(own, list(goal = goals_of_queries(bandit, ids)), length(values))
   notes <- if (length(bandit$notes)) note_columns(bandit, ids)
-  columns <- c(query_frame(bandit, ids), columns_beside(ours, given_names(bandit$config)))
+  columns <- c(query_frame(bandit, ids), distinct_columns(own, given_names(bandit$config)))
   if (length(notes)) columns <- c(columns, stats::setNames(notes, apart_from(names(notes), names(columns))))
   structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))
 }
@@ -121,7 +121,7 @@ outcome_cells <- function(bandit, id) {
 }
 
 # The values last reported together with the rewards of some queries.
-last_beside <- function(bandit, ids) {
+last_extras <- function(bandit, ids) {
   records <- table_column(bandit$events, "kind") %in% event_kind[c("reward", "given", "amend")] &
     !is.na(table_column(bandit$events, "reward"))
   events <- which(records)
@@ -133,7 +133,7 @@ last_beside <- function(bandit, ids) {
 opponent_ids <- function(bandit, ids) {
   met <- rep(NA_integer_, length(ids))
   known <- status_of(bandit, ids) == "observed"
-  if (any(known)) met[known] <- last_beside(bandit, ids[known])$other
+  if (any(known)) met[known] <- last_extras(bandit, ids[known])$other
   met
 }
 
@@ -147,14 +147,14 @@ opponents <- function(bandit, ids) {
   stats::setNames(as.list(columns), paste0(names(columns), ".2"))
 }
 
-is_ranking <- function(bandit, reported) identical(last_beside(bandit, reported$id)$other, reported$other)
+is_ranking <- function(bandit, reported) identical(last_extras(bandit, reported$id)$other, reported$other)
 
 # The smallest id in each query's ranking.
 rankings_of <- function(bandit, ids) {
   all <- seq_len(table_size(bandit$queries))
   known <- all[status_of(bandit, all) == "observed"]
   following <- rep(NA_integer_, length(all))
-  following[known] <- last_beside(bandit, known)$other
+  following[known] <- last_extras(bandit, known)$other
   out <- at <- following[ids]
   # (One pass around the cycle of each ranking; the longest ranking has this length.)
   for (step in seq_len(most_ranked)) out <- pmin(out, at <- following[at])
@@ -185,7 +185,7 @@ own_history <- function(bandit, ids = NULL) own_columns(bandit_history(bandit, i
 register_bandit_kind("core", reported = function(bandit, ids) {
   cpp_bandit_reported(bandit$handle, as.integer(ids))
 })
-register_bandit_kind("script", reported = function(bandit, ids) lapply(last_beside(bandit, ids), as.matrix))
-register_form("reward", beside = beside_rewards)
+register_bandit_kind("script", reported = function(bandit, ids) lapply(last_extras(bandit, ids), as.matrix))
+register_form("reward", beside = extras_of_rewards)
 register_form("comparison", beside = opponents)
 register_form("ranking", beside = function(bandit, ids) list(ranking = rankings_of(bandit, ids)))

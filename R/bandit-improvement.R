@@ -321,7 +321,7 @@ gain_of_next <- function(bandit) {
   if (!is.na(gain$mean)) gain
 }
 
-gain_in_words <- function(bandit) {
+gain_as_text <- function(bandit) {
   gain <- gain_of_next(bandit)
   if (is.null(gain)) return(NULL)
   to <- if (!is.null(gain$hypervolume)) sprintf(" to the hypervolume of %.3g", gain$hypervolume)

@@ -118,9 +118,9 @@ from_json <- function(text) {
   text <- paste(text, collapse = "\n")
   refuse <- function(...) stop_data("This JSON does not describe a bandit (", ...,
                                     "). Use JSON as as_json() writes it.", argument = "text")
-  found <- as_ours(cpp_json_read(text, vectors = TRUE), refuse)
+  found <- as_package_errors(cpp_json_read(text, vectors = TRUE), refuse)
   check_json_head(found)
-  bandit <- as_ours(bandit_from_json(found), refuse)
+  bandit <- as_package_errors(bandit_from_json(found), refuse)
   rebuild(as.environment(bandit))
   bandit
 }
@@ -163,13 +163,13 @@ json_columns <- function(table, names) {
 # The fewest digits that give the same double when read.
 json_numbers <- function(x) {
   if (is.integer(x)) return(ifelse(is.na(x), "null", sprintf("%d", x)))
-  words <- sprintf("%.15g", x)
+  text <- sprintf("%.15g", x)
   rough <- which(is.finite(x))
-  rough <- rough[cpp_numbers_from_words(words[rough]) != x[rough]]  # (Compared as read here: R rounds twice.)
-  words[rough] <- sprintf("%.17g", x[rough])
+  rough <- rough[cpp_numbers_from_text(text[rough]) != x[rough]]  # (Compared as read here: R rounds twice.)
+  text[rough] <- sprintf("%.17g", x[rough])
   other <- !is.finite(x)
-  words[other] <- ifelse(is.na(x[other]) & !is.nan(x[other]), "null", json_words(as.character(x[other])))
-  words
+  text[other] <- ifelse(is.na(x[other]) & !is.nan(x[other]), "null", json_text(as.character(x[other])))
+  text
 }
 
 columns_from_json <- function(found, columns) {
@@ -183,7 +183,7 @@ column_from_json <- function(values, like) {
   if (length(values) == 0) return(like)
   if (is.character(like)) return(if (is.character(values)) values else vapply(values, string_from_json, ""))
   numbers <- if (is.double(values)) values else vapply(values, number_from_json, 0)
-  if (is.integer(like)) whole_numbers(numbers) else numbers
+  if (is.integer(like)) integers_of_doubles(numbers) else numbers
 }
 
 number_from_json <- function(found) {

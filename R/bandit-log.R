@@ -174,13 +174,13 @@ inputs_of_kernel <- function(config, inputs, arm) {
 # Optional values reported with `count` rewards, in the log's format.
 observation_extras <- function(count, noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
                         outcome = NA_integer_) {
-  if (nargs() == 1 && count == 1) return(nothing_beside)
+  if (nargs() == 1 && count == 1) return(no_extras)
   list(noise_var = rep_len(noise_var, count), size = rep_len(size, count), spread = rep_len(spread, count),
        other = rep_len(other, count), outcome = rep_len(as.integer(outcome), count))
 }
 
 # (Made once: see one_without.)
-nothing_beside <- list(noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
+no_extras <- list(noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
                        outcome = NA_integer_)
 
 # When queries were made (or points given): their events are in the order of their ids.

@@ -10,7 +10,7 @@ as_mean_function <- function(mean, domain) {
   text
 }
 
-mean_function_words <- function(config) {
+mean_function_text <- function(config) {
   f <- config$mean_function
   if (is.null(f)) "" else if (is.function(f)) " + a function of the inputs" else paste(" +", shown_conditions(f))
 }
@@ -36,9 +36,9 @@ prior_function_at <- function(config, inputs) {
   frame <- points_for_users(config)(inputs)
   if (!is.data.frame(frame)) frame <- as.data.frame(frame)
   f <- config$mean_function
-  words <- sprintf("for %d points", nrow(frame))
-  found <- if (is.function(f)) call_user(f(frame), "mean", words)
-           else call_user(eval(str2lang(f), frame, condition_home()), "mean", words)
+  text <- sprintf("for %d points", nrow(frame))
+  found <- if (is.function(f)) call_user(f(frame), "mean", text)
+           else call_user(eval(str2lang(f), frame, condition_home()), "mean", text)
   if (!is_number(found) || length(found) != nrow(frame) || any(!is.finite(found))) {
     stop_returned("mean", found, "one finite number for each point (a row of its argument)")
   }

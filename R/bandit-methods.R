@@ -17,7 +17,7 @@ bandit_story <- function(bandit) {
     if (has_posterior(bandit)) {
       describe_prior(config)
     },
-    if (!is.null(config$context_space)) sprintf("  contexts   %s", context_words(config)),
+    if (!is.null(config$context_space)) sprintf("  contexts   %s", context_text(config)),
     if (!is.null(config$outcomes)) sprintf("  outcomes   %s", describe_outcomes(config)),
     sprintf("  rounds     %d (%d pending%s%s)%s", facts$rounds, pending,
             if (any(status == "partial")) sprintf(", %d partly known", sum(status == "partial")) else "",
@@ -36,7 +36,7 @@ bandit_story <- function(bandit) {
     lines <- c(lines, sprintf("  rewards    %s", trait(config$rewards, "title")))
   }
   lines <- c(lines, kind_of(bandit)$story(bandit))
-  if (has_transfer(config)) lines <- c(lines, paste0("  ", transfer_words(transfer_table(config))))
+  if (has_transfer(config)) lines <- c(lines, paste0("  ", transfer_text(transfer_table(config))))
   if (!is.null(bandit$journal)) lines <- c(lines, describe_log(bandit$journal))
   lines
 }
@@ -46,10 +46,10 @@ describe_prior <- function(config) {
     models <- configs_of_models(config)
     span <- function(values) sprintf("%.3g to %.3g", min(values), max(values))
     return(sprintf("  prior      average over %d models: mean %s%s, noise variance %s", length(models),
-                   span(vapply(models, function(one) base::mean(one$mean), 0)), mean_function_words(config),
+                   span(vapply(models, function(one) base::mean(one$mean), 0)), mean_function_text(config),
                    span(vapply(models, function(one) one$noise_var, 0))))
   }
-  sprintf("  prior      mean %s%s%s", describe_prior_mean(config$mean), mean_function_words(config),
+  sprintf("  prior      mean %s%s%s", describe_prior_mean(config$mean), mean_function_text(config),
           if (uses_noise_var(config)) sprintf(", noise variance %g", config$noise_var) else "")
 }
 
@@ -62,10 +62,10 @@ print_bandit <- function(bandit) {
       cat("  best       not known yet\n")
       return(invisible(bandit))
     }
-    ours <- model_state_of_best(bandit, best)
-    model_state <- if (has_posterior(bandit)) of_form(bandit$config, "in_words")(best, bandit$config, ours)
+    own <- model_state_of_best(bandit, best)
+    model_state <- if (has_posterior(bandit)) of_form(bandit$config, "best_text")(best, bandit$config, own)
     cat("  best       ", point_label(best, bandit), model_state, "\n", sep = "")
-    gain <- gain_in_words(bandit)
+    gain <- gain_as_text(bandit)
     if (!is.null(gain)) cat("  gain       ", gain, "\n", sep = "")
   }
   invisible(bandit)
@@ -73,7 +73,7 @@ print_bandit <- function(bandit) {
 
 point_label <- function(point, bandit) {
   domain <- bandit$config$domain
-  text <- point_words(point[c(domain$names, bandit$config$context_names)], 4, units_of(domain))
+  text <- point_text(point[c(domain$names, bandit$config$context_names)], 4, units_of(domain))
   if (is.null(point$arm)) return(text)
   label <- arm_labels(bandit$config$domain)[point$arm]
   sprintf("arm %d (%s)", point$arm, paste(c(label, text), collapse = "; "))
@@ -165,7 +165,7 @@ summary.GPBandit <- function(object, ...) {
                  reward = if (any(!is.na(values))) summary(values),
                  best = if (length(object$config$context_names) == 0) likely_best(object),
                  check = of_form(object$config, "check_line")(as.environment(object)),
-                 limits = limits_in_words(object), transfer = transfer_table(current_config(as.environment(object)))),
+                 limits = limits_as_text(object), transfer = transfer_table(current_config(as.environment(object)))),
             class = "summary_gp_bandit")
 }
 
@@ -216,5 +216,5 @@ as.data.frame.GPBandit <- function(x, row.names = NULL, optional = FALSE, ...) c
 register_bandit_kind("core", story = function(bandit) NULL)
 register_form("reward", check_line = check_line)
 register_form("outcomes", check_line = function(bandit) NULL)
-register_form("reward", in_words = function(best, config, at) sprintf(": mean %.4g, sd %.2g", at$mean, at$sd))
-register_form("outcomes", in_words = function(best, config, at) outcomes_in_words(best, config))
+register_form("reward", best_text = function(best, config, at) sprintf(": mean %.4g, sd %.2g", at$mean, at$sd))
+register_form("outcomes", best_text = function(best, config, at) outcomes_as_text(best, config))

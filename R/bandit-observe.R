@@ -48,9 +48,9 @@ read_report <- function(bandit, frame, alone) {
   frame <- with_reward_column(frame, config)
   # (The error about a table without results lists all its columns.)
   if (!any(c("reward", outcome_names(config)) %in% names(frame))) return(list(frame = frame, noted = NULL))
-  ours <- beside(c("noise_var", "sd", "size", "spread", constraint_names(config, "g")), given_names(config))
+  own <- beside(c("noise_var", "sd", "size", "spread", constraint_names(config, "g")), given_names(config))
   several <- outer(outcome_names(config), c("", "_noise_var", "_sd"), paste0)
-  known <- c("id", "arm", "reward", given_names(config), ours, several, "token", "attempt", columns_of_history(frame),
+  known <- c("id", "arm", "reward", given_names(config), own, several, "token", "attempt", columns_of_history(frame),
              history_columns)
   further <- frame[!names(frame) %in% known]
   frame <- frame[names(frame) %in% known]
@@ -75,9 +75,9 @@ joined_rows <- function(frame, id) {
   first <- !duplicated(id)
   if (length(frame) == 0) return(frame[first, , drop = FALSE])
   as.data.frame(lapply(frame, function(column) {
-    words <- tapply(as.character(column), factor(id, unique(id)), function(x) paste(unique(x[!is.na(x) & nzchar(x)]),
+    text <- tapply(as.character(column), factor(id, unique(id)), function(x) paste(unique(x[!is.na(x) & nzchar(x)]),
                                                                                     collapse = "; "))
-    if (all(words[match(id, names(words))] == as.character(column) | is.na(column))) column[first] else unname(words)
+    if (all(text[match(id, names(text))] == as.character(column) | is.na(column))) column[first] else unname(text)
   }), optional = TRUE)
 }
 
@@ -85,7 +85,7 @@ joined_rows <- function(frame, id) {
 observe_comparison <- function(report) {
   function(bandit, id, reward, constraints, time, noise_var, size, prefer, sd) {
     check_no_noise(noise_var, constraints, sd)
-    check_no_size_here(size)
+    check_size_unused(size)
     report(bandit, id, reward, prefer, time)
   }
 }
@@ -196,7 +196,7 @@ use_settings <- function(bandit, id, used, row, time = NULL) {
   config <- bandit$config
   domain <- config$domain
   suppressMessages(facts_found(config, used[domain$names], arg = "id"))  # (an error before anything has changed)
-  ours <- function(names) beside(names, given_names(config))
+  own <- function(names) beside(names, given_names(config))
   several <- of_form(config, "several")
   wanted <- if (several) outcome_names(config) else "reward"
   if (!all(wanted %in% names(row))) {
@@ -204,10 +204,10 @@ use_settings <- function(bandit, id, used, row, time = NULL) {
                   "a data.frame with all values of a row whose settings were rounded")
   }
   reward <- if (several) row[wanted] else row$reward
-  g <- ours(constraint_names(config, "g"))
+  g <- own(constraint_names(config, "g"))
   shown <- id + ids_before(bandit)
   names <- c("noise_var", "size", "sd", "spread")
-  beside <- if (!several) lapply(stats::setNames(nm = names), function(name) row[[ours(name)]])
+  beside <- if (!several) lapply(stats::setNames(nm = names), function(name) row[[own(name)]])
   text <- bandit$.noted$text[match(id, bandit$.noted$id)]
   with_notes(bandit, table_size(bandit$queries) + 1, or_else(text, NA), {
     add_given(bandit, used[domain$names], NULL, reward, if (length(g)) unname(as.matrix(row[g])),
@@ -215,9 +215,9 @@ use_settings <- function(bandit, id, used, row, time = NULL) {
               sd = beside$sd, spread = beside$spread, find = facts_found)
   })
   bandit_withdraw(bandit, shown, FALSE)
-  words <- sprintf("Query %.0f was evaluated at %s: recorded as query %.0f, with these settings.", shown,
-                   point_words(as.list(used[domain$names]), 5), all_rounds(bandit))
-  tell("rounded", words)
+  wording <- sprintf("Query %.0f was evaluated at %s: recorded as query %.0f, with these settings.", shown,
+                   point_text(as.list(used[domain$names]), 5), all_rounds(bandit))
+  tell("rounded", wording)
 }
 
 bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, noise_var = NULL, sd = NULL, note = NULL,
@@ -261,7 +261,7 @@ amend_numbers <- function(bandit, id, reward, size, prefer, noise_var, sd) {
   reported <- check_measurements(bandit, list(reward = reward, size = size, noise_var = noise_var, sd = sd), length(id))
   check_status(bandit, id, c("observed", "lost"), "a query whose reward is known")
   beside <- observation_extras(length(id), reported$noise_var, reported$size, reported$spread)
-  before <- last_beside(bandit, id)
+  before <- last_extras(bandit, id)
   new <- bandit$queries$reward[id] != reported$reward | !same_numbers(before$size, beside$size) |
     !same_numbers(before$spread, beside$spread) | !is.na(beside$noise_var) | is_noted(bandit, id)
   if (!any(new)) return(invisible(bandit))
@@ -326,13 +326,13 @@ tell_of_outside <- function(outside, domain, x, arg) {
 # " (a + b <= 1)" or " (x = 2)" of one of `count` points.
 why_outside <- function(domain, x, row, count) {
   one <- if (count == 1) x else if (length(dim(x)) == 2) x[row, , drop = FALSE] else return("")
-  words <- tryCatch({
+  text <- tryCatch({
     find_points(domain, one)
     ""
   }, gpbandits_error = function(e) {
     if (grepl("`where`: ", e$allowed)) sub(".*`where`: ", "", e$allowed) else sub("[(](.*)[)]", "\\1", e$given)
   })
-  if (nzchar(words) && nchar(words) <= 60) sprintf(" (%s)", words) else ""
+  if (nzchar(text) && nchar(text) <= 60) sprintf(" (%s)", text) else ""
 }
 
 found_in_space <- function(config, x, arm = NULL, arg = "x") find_points(config$domain, x, arm, arg)

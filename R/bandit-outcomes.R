@@ -287,7 +287,7 @@ is_nondominated <- function(values) {
 
 # ---- descriptions --------------------------------------------------------------------------
 
-outcomes_in_words <- function(best, config) {
+outcomes_as_text <- function(best, config) {
   each <- vapply(c(if (!is.null(config$goal)) goal_column, outcome_names(config)), function(name) {
     sprintf("%s %.4g +- %.2g", name, best[[paste0(name, "_mean")]], best[[paste0(name, "_sd")]])
   }, "")
@@ -318,7 +318,7 @@ limits_that_bind <- function(bandit, config, best, probability) {
   }, NA)
 }
 
-infeasible_words <- "no point is feasible by the policy's bounds: the limits cannot all hold"
+infeasible_text <- "no point is feasible by the policy's bounds: the limits cannot all hold"
 
 # Is the optimistic feasible set of UCB under limits empty, among all arms or the candidates?
 declares_infeasible <- function(bandit) {

@@ -132,7 +132,7 @@ best_of_rewards <- function(bandit, contexts, context, feasible, weights, fixed)
   config <- bandit$config
   check_absent(weights, "weights", "this bandit has one objective")
   found <- kind_of(bandit)$best(bandit, contexts)
-  if (is_beside_failure(bandit, found, contexts, fixed)) {
+  if (is_near_failure(bandit, found, contexts, fixed)) {
     found <- best_that_succeeded(bandit, contexts, context, feasible)
   }
   frame <- point_frame(bandit, found$arm, contexts$row, found$inputs)
@@ -143,12 +143,12 @@ best_of_rewards <- function(bandit, contexts, context, feasible, weights, fixed)
   context <- if (length(config$context_names)) frame[config$context_names]
   model_state <- if (!known) data.frame(mean = NA_real_, sd = NA_real_)[0, ]
             else of_form(config, "believed_best")(bandit, points, context)
-  cbind(if (known) frame else frame[0, , drop = FALSE], columns_beside(model_state, given_names(config)))
+  cbind(if (known) frame else frame[0, , drop = FALSE], distinct_columns(model_state, given_names(config)))
 }
 
 # Is a point more correlated (by the kernel) with a failed query than with all successful ones? Only for
 # `failures = "doubt"`, where neighbours of failures may have the best mean.
-is_beside_failure <- function(bandit, found, contexts, fixed) {
+is_near_failure <- function(bandit, found, contexts, fixed) {
   config <- bandit$config
   if (!identical(config$failures, "doubt") || !is.null(fixed)) return(FALSE)
   status <- status_of(bandit, seq_len(table_size(bandit$queries)))
@@ -215,7 +215,7 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed
                argument = "weights")
   }
   found <- cpp_bandit_best(bandit$handle, contexts, feasible)
-  if (is_beside_failure(bandit, found, contexts, fixed)) {
+  if (is_near_failure(bandit, found, contexts, fixed)) {
     found <- best_that_succeeded(bandit, contexts, context, feasible)
   }
   settled <- if (is.null(fixed) && prefers_evaluated(config)) evaluated_under_limits(bandit, found, contexts, feasible)
@@ -236,7 +236,7 @@ likely_best <- function(bandit, context = NULL) {
 
 # For each limit: whether it binds, and its distance at the recommended point. Also whether possibly no point is
 # feasible. NULL if nothing is known.
-limits_in_words <- function(bandit) {
+limits_as_text <- function(bandit) {
   config <- current_config(bandit)
   if (!has_limits(config) || length(config$context_names)) return(NULL)
   several <- length(objectives(config)) > 1
@@ -252,7 +252,7 @@ limits_in_words <- function(bandit) {
     room <- min(trait(roles[[name]], "upper") - mean, mean - trait(roles[[name]], "lower"))
     sprintf("%s (%.4g at the best point, %.2g sd within)", title, mean, room / best[[paste0(name, "_sd")]])
   }, "")
-  c(unname(lines), if (declares_infeasible(bandit)) infeasible_words)
+  c(unname(lines), if (declares_infeasible(bandit)) infeasible_text)
 }
 
 # Probabilities of being preferred to the recommended point.

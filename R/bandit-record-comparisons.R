@@ -43,7 +43,7 @@ observe_duel <- function(bandit, id, reward, prefer, time) {
   check_status(bandit, id, c("pending", "failed", "observed"), "a pending query")
   open <- status_of(bandit, id) != "observed"
   if (!any(open)) {
-    met <- last_beside(bandit, id)$other
+    met <- last_extras(bandit, id)$other
     if (identical(met, reported$other) && all(bandit$queries$reward[id] == reported$reward)) return(invisible(bandit))
     stop_state(sprintf("Queries %s are compared already. Use `$amend()` to correct a comparison.",
                        paste(format(id), collapse = " and ")), argument = "id")
@@ -58,7 +58,7 @@ amend_duel <- function(bandit, id, reward, prefer) {
   reported <- check_comparison(bandit, id, reward, prefer)
   id <- reported$id
   check_status(bandit, id, "observed", "a query that was compared")
-  own <- last_beside(bandit, id)$other == reported$other
+  own <- last_extras(bandit, id)$other == reported$other
   if (!any(own)) {
     stop_state(sprintf("Queries %s were not compared with each other. Use `$observe()` to compare them.",
                        paste(format(id), collapse = " and ")), argument = "id")

@@ -46,7 +46,7 @@ observe_outcomes <- function(bandit, id, reward, size, time) {
 amend_outcomes <- function(bandit, id, reward, size) {
   id <- check_ids(bandit, id)
   check_status(bandit, id, c("observed", "lost"), "a query whose reward is known")
-  before <- last_beside(bandit, id)
+  before <- last_extras(bandit, id)
   reported <- check_reported_outcomes(bandit, reward, or_else(size, before$size), length(id))
   new <- bandit$queries$reward[id] != reported$reward | before$size != reported$size
   if (!any(new)) return(invisible(bandit))

@@ -88,7 +88,7 @@ check_number_of_readings <- function(size, count) {
 # same settings.
 with_replicates <- function(bandit, frame) {
   config <- bandit$config
-  ours <- function(names) beside(names, given_names(config))
+  own <- function(names) beside(names, given_names(config))
   groups <- match(frame$id, unique(frame$id))
   first <- which(!duplicated(groups))
   several <- of_form(config, "several")
@@ -117,7 +117,7 @@ with_replicates <- function(bandit, frame) {
     each <- lapply(unname(split(frame[[name]], groups)), function(x) x[!is.na(x)])
     count <- lengths(each)
     out[[name]] <- vapply(each, function(x) if (length(x)) mean(x) else NA_real_, 0)
-    columns <- ours(paste0(if (several) paste0(name, "_"), c("size", "spread")))
+    columns <- own(paste0(if (several) paste0(name, "_"), c("size", "spread")))
     out[[columns[1]]] <- ifelse(count > 1, count, NA)
     out[[columns[2]]] <- ifelse(count > 1, vapply(each, function(x) sum((x - mean(x))^2), 0), NA)
   }
@@ -144,8 +144,8 @@ same_numbers <- function(a, b) (is.na(a) & is.na(b)) | (a == b) %in% TRUE
 # The columns of a table of results, together with what was given beside it.
 rewards_of_frame <- function(bandit, data, given) {
   check_data_frame(data, "id")
-  ours <- function(names) beside(names, given_names(bandit$config))
-  g <- ours(constraint_names(bandit$config, "g"))
+  own <- function(names) beside(names, given_names(bandit$config))
+  g <- own(constraint_names(bandit$config, "g"))
   if (!is.null(given$reward)) {
     if (!is.null(data$reward)) stop_unused("reward", "the data.frame has a column `reward`")
     if ("id" %in% names(data)) data$reward <- check_rewards(given$reward, nrow(data))
@@ -158,7 +158,7 @@ rewards_of_frame <- function(bandit, data, given) {
   }
   if (is.null(given$constraints) && length(g)) given$constraints <- unname(as.matrix(data[g]))
   beside <- c("noise_var", "size", "sd", "spread")
-  columns <- stats::setNames(lapply(beside, function(name) or_else(given[[name]], data[[ours(name)]])), beside)
+  columns <- stats::setNames(lapply(beside, function(name) or_else(given[[name]], data[[own(name)]])), beside)
   c(list(id = data$id, reward = data$reward, constraints = given$constraints), columns)
 }
 
@@ -204,15 +204,15 @@ check_conditions_reported <- function(bandit, id, data) {
     bad <- which(!agrees)[1]
     stop_argument("id",
                   sprintf("a data.frame with %s = %s for query %g, which was suggested at %s", name,
-                          reported_words(data[[name]][bad]), id[bad] + ids_before(bandit),
-                          reported_words(queries[[name]][bad])),
+                          reported_text(data[[name]][bad]), id[bad] + ids_before(bandit),
+                          reported_text(queries[[name]][bad])),
                   "a data.frame whose inputs, arms and contexts are those of its queries",
                   try = "`$add()` for what was evaluated elsewhere, and `$withdraw()` for the query")
   }
 }
 
-reported_words <- function(value) {
-  if (is.numeric(value) && !is.na(value)) exact_words(unname(value)) else readable(as.character(value))
+reported_text <- function(value) {
+  if (is.numeric(value) && !is.na(value)) exact_numbers(unname(value)) else readable(as.character(value))
 }
 
 # A logical per row. As for arms, numbers agree up to 1e-8 of the input's range, on its own scale.
@@ -227,7 +227,7 @@ agrees_with_query <- function(config, name, given, asked) {
   } else if (is.numeric(asked) && is.numeric(given)) {
     agrees <- abs(given - asked) <= 1e-8 * condition_scale(config, name, given, asked)
   } else {
-    agrees <- level_words(given) == level_words(asked)
+    agrees <- level_text(given) == level_text(asked)
   }
   silent | agrees %in% TRUE
 }
@@ -274,7 +274,7 @@ check_unreported <- function(bandit, id, reward, constraints, beside = NULL) {
   for (j in seq_len(ncol(constraints))) {
     same <- same & get(paste0("g", j), envir = bandit$queries)[id] == constraints[, j]
   }
-  if (any(reported) && !is.null(beside)) same <- same & same_numbers(last_beside(bandit, id)$size, beside$size)
+  if (any(reported) && !is.null(beside)) same <- same & same_numbers(last_extras(bandit, id)$size, beside$size)
   other <- which(reported & !same)
   if (length(other)) {
     stop_state(sprintf("Query %.0f already has the reward %s. Use `$amend()` to change it.",
@@ -284,16 +284,16 @@ check_unreported <- function(bandit, id, reward, constraints, beside = NULL) {
   !reported
 }
 
-check_status <- function(bandit, id, allowed, words) {
+check_status <- function(bandit, id, allowed, text) {
   status <- status_of(bandit, id)
   bad <- !status %in% allowed
   if (any(bad)) {
     stop_state(sprintf("Query %.0f is %s; this call needs %s.", id[bad][1] + ids_before(bandit), status[bad][1],
-                       words), argument = "id")
+                       text), argument = "id")
   }
 }
 
-check_no_size_here <- function(size) {
+check_size_unused <- function(size) {
   if (!is.null(size)) stop_unused("size", "it is for rewards that are counts or means of several readings")
 }
 
@@ -344,7 +344,7 @@ add_notes <- function(bandit, id) {
   }, NA)
   id <- unique(id[other])
   if (length(id) == 0) return(invisible())
-  before <- last_beside(bandit, id)
+  before <- last_extras(bandit, id)
   record(bandit, "amend", id, bandit$queries$reward[id],
          beside = observation_extras(length(id), size = before$size, spread = before$spread))
 }

@@ -60,7 +60,7 @@ new_script_bandit <- function(rule, domain, count, contexts = NULL, models = lis
   check_flag(trust)
   check_free_names(names_in_domain(domain), "domain")
   contexts <- check_contexts(contexts, domain)
-  domain <- labels_beside(domain, contexts$names)
+  domain <- distinct_labels(domain, contexts$names)
   width <- if (length(models)) models[[1]]$width
   config <- c(list(rule = rule, domain = domain, contexts = contexts$table, context_names = contexts$names,
                    context_space = contexts$space,
@@ -442,7 +442,7 @@ register_script <- function(name, script) {
 register_bandit_kind(
   "script",
   rebuild = function(bandit) rebuild_script(bandit),
-  begin = function(bandit, useless) as_ours(feed_models(bandit), useless),
+  begin = function(bandit, useless) as_package_errors(feed_models(bandit), useless),
   facts = function(bandit) script_facts(bandit),
   ask = function(bandit, contexts, time) script_ask(bandit, contexts, time),
   record = function(bandit, ...) script_record(bandit, ...),

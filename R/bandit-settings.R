@@ -249,10 +249,10 @@ contexts_for <- function(bandit, context, count = NULL) {
         do.call(cbind, lapply(context_frame(config$context_space, codes), as.character))
       }
       wrong <- shown(given[which(is.na(row))[1], , drop = FALSE])
-      words <- if (is.numeric(wrong)) exact_words(unname(wrong[1, ])) else wrong[1, ]
-      stop_argument("context", paste(words, collapse = ", "),
+      text <- if (is.numeric(wrong)) exact_numbers(unname(wrong[1, ])) else wrong[1, ]
+      stop_argument("context", paste(text, collapse = ", "),
                     sprintf("one of the bandit's %d contexts (%s)", nrow(config$contexts),
-                            rows_in_words(shown(config$contexts))))
+                            described_rows(shown(config$contexts))))
     }
   }
   if (is_tabulated_space(config)) given <- matrix(0, nrow(given), 0)
@@ -276,7 +276,7 @@ describe_prior_mean <- function(mean) {
 }
 
 # "a = 1.5, b = gini": numbers to some digits.
-point_words <- function(point, digits, units = NULL) {
+point_text <- function(point, digits, units = NULL) {
   values <- vapply(point, function(value) {
     if (is.numeric(value)) format(value, digits = digits, trim = TRUE) else as.character(value)
   }, "")
@@ -376,7 +376,7 @@ core_outcomes <- function(config, common) {
 
 # `what`: describes the source of the text, for an error.
 settings_from_text <- function(text, trust, what) {
-  catch_error(check_made_here(value_from_text(text, trust)), function(e) {
+  catch_error(check_own_objects(value_from_text(text, trust)), function(e) {
     stop_data("Cannot read ", what, ": ", message_of(e), argument = "store", parent = e)
   })
 }

@@ -60,7 +60,7 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, o
   if (unknown) over[, colSums(!is.na(values[kept, , drop = FALSE])) == 0] <- FALSE
   over[status %in% c("withdrawn", "lost"), ] <- TRUE
   # (In a search's history, "partial" means that the other values failed; in a bandit's history, that they are pending.)
-  broken <- is.na(values) & (grepl(failed_words, status, ignore.case = TRUE) |
+  broken <- is.na(values) & (grepl(failed_pattern, status, ignore.case = TRUE) |
                                (status %in% "partial" & !sheet$is_history)) | sheet$nan & !failed
   rows <- function(x) x[kept, , drop = FALSE]
   beside <- lapply(c("noise_var", "size", "spread"), function(what) {
@@ -94,7 +94,7 @@ tell_of_open <- function(sheet, rows, arg) {
 points_of_sheet <- function(sheet, domain, contexts, kept, arg) {
   frame <- sheet$frame[kept, , drop = FALSE]
   found <- with_row_numbers(sheet$rows[kept], {
-    x <- with_whole_shares(domain, read_inputs(domain, frame[domain$names], arg), arg)
+    x <- with_completed_shares(domain, read_inputs(domain, frame[domain$names], arg), arg)
     list(x = x, outside = lies_outside(domain, points_anywhere(domain, x, arg = arg)),
          contexts = if (length(contexts$names)) contexts_of_sheet(frame[contexts$names], contexts, arg))
   })
@@ -117,10 +117,10 @@ with_row_numbers <- function(rows, code) {
   })
 }
 
-# Inputs as users give them, whose shares add up: see whole_shares().
-with_whole_shares <- function(domain, x, arg) {
+# Inputs as users give them, whose shares add up: see completed_shares().
+with_completed_shares <- function(domain, x, arg) {
   if (!inherits(domain, "search_domain") || !has_shares(domain)) return(x)
-  cpp_frame(typed_columns(domain, whole_shares(domain, read_codes(domain, x, arg), arg)))
+  cpp_frame(typed_columns(domain, completed_shares(domain, read_codes(domain, x, arg), arg)))
 }
 
 # ---- the table ------------------------------------------------------------------------------
@@ -146,19 +146,19 @@ read_sheet <- function(data, domain, contexts, names, arg, rewards = NULL) {
     own <- if (inherits(rewards, "bandit_rewards")) rewards else rewards[[name]]
     values[, name] <- outcome_of_sheet(response_of_sheet(data[[name]], own), name, rows, arg)
   }
-  ours <- own_columns(data, c(given, names))
-  status <- status_of_sheet(ours)
+  own_values <- own_columns(data, c(given, names))
+  status <- status_of_sheet(own_values)
   nan <- is.nan(values)
   values <- without_contradicted(values, status, rows, arg)
-  known <- c("status", measurement_columns(names), if (is_history(ours)) columns_of_history(ours))
+  known <- c("status", measurement_columns(names), if (is_history(own_values)) columns_of_history(own_values))
   # (Reasons of rows that have no result are not a further column.)
-  reason <- if (is_textual(ours$reason)) trimws(as.character(ours$reason))
+  reason <- if (is_textual(own_values$reason)) trimws(as.character(own_values$reason))
   gone <- rowSums(!is.na(values)) == 0
   if (all(is_empty_cell(reason[!gone]))) known <- c(known, "reason") else reason <- NULL
-  further <- ours[!names(ours) %in% known]
+  further <- own_values[!names(own_values) %in% known]
   further <- further[!vapply(further, function(column) all(is_empty_cell(column)), NA)]
-  list(frame = data[inputs], values = values, nan = nan, status = status, ours = ours,
-       reason = reason, further = columns_to_keep(further), rows = rows, is_history = is_history(ours),
+  list(frame = data[inputs], values = values, nan = nan, status = status, own_values = own_values,
+       reason = reason, further = columns_to_keep(further), rows = rows, is_history = is_history(own_values),
        withdrawn = status %in% c("withdrawn", "lost") & rowSums(!is.na(values)) == 0)
 }
 
@@ -297,22 +297,22 @@ outcome_of_sheet <- function(column, name, rows, arg) {
 }
 
 # The status of each row of the package's columns, NA if there is none.
-status_of_sheet <- function(ours) {
-  status <- replace(status_column(ours), status_column(ours) %in% "", NA)
-  for (name in names(words_for_status)) status[tolower(status) %in% words_for_status[[name]]] <- name
+status_of_sheet <- function(own) {
+  status <- replace(status_column(own), status_column(own) %in% "", NA)
+  for (name in names(status_synonyms)) status[tolower(status) %in% status_synonyms[[name]]] <- name
   status
 }
 
-words_for_status <- list(observed = c("ok", "done", "success", "succeeded"), failed = c("fail", "failure", "crashed"),
+status_synonyms <- list(observed = c("ok", "done", "success", "succeeded"), failed = c("fail", "failure", "crashed"),
                          pending = c("running", "open", "planned"), withdrawn = c("cancelled", "canceled", "skipped"))
 
 # (Those of users, and of the histories of searches.)
-failed_words <- "^(failed|error|timed out|returned|the worker)\\b"
+failed_pattern <- "^(failed|error|timed out|returned|the worker)\\b"
 
 # Values without those of rows with all values although their status is that of a failure or withdrawal: these are not
 # used.
 without_contradicted <- function(values, status, rows, arg) {
-  bad <- which(rowSums(is.na(values)) == 0 & grepl(paste0(failed_words, "|^withdrawn$"), status, ignore.case = TRUE))
+  bad <- which(rowSums(is.na(values)) == 0 & grepl(paste0(failed_pattern, "|^withdrawn$"), status, ignore.case = TRUE))
   if (length(bad)) {
     tell("contradicted", "Values of `", arg, "` are not used, because their status is \"", status[bad[1]], "\": row ",
          paste(utils::head(rows[bad], 5), collapse = ", "),
@@ -328,7 +328,7 @@ most_readings <- 10000
 # Noise variances, numbers and spreads of readings, if there are any.
 measurements_of_sheet <- function(sheet, name, prefix, arg, rewards = NULL) {
   of <- function(what, ...) {
-    column <- sheet$ours[[paste0(prefix, what)]]
+    column <- sheet$own_values[[paste0(prefix, what)]]
     if (is.null(column)) return(NULL)
     if (is_textual(column)) column <- numbers_of_text(column, paste0(prefix, what), sheet$rows, arg)
     column <- check_numbers(as.double(column), sprintf("%s$%s%s", arg, prefix, what), na = TRUE, ...)

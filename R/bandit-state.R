@@ -177,7 +177,7 @@ register_bandit_kind(
   "core",
   rebuild = function(bandit) if (cpp_bandit_state(bandit$handle) == "none") bandit$handle <- replayed(bandit),
   begin = function(bandit, useless) {
-    bandit$handle <- cpp_bandit_new(as_ours(core_config(bandit$config), useless))
+    bandit$handle <- cpp_bandit_new(as_package_errors(core_config(bandit$config), useless))
   },
   facts = function(bandit) cpp_bandit_facts(bandit$handle)
 )

@@ -175,7 +175,7 @@ check_failures <- function(failures, config) {
 
 # Settings that depend on each other.
 check_together <- function(config) {
-  check_changes_here(config)
+  check_supported_changes(config)
   check_likelihood(config)
   policy <- config$policy
   if (trait(policy, "draws")) {
@@ -194,7 +194,7 @@ check_together <- function(config) {
 }
 
 # Has the change rule a meaning for these rewards?
-check_changes_here <- function(config) {
+check_supported_changes <- function(config) {
   if (is.null(config$changes)) return(invisible())
   instead <- trait(config$changes, "instead")(config$rewards)
   if (is.null(instead)) return(invisible())
@@ -204,7 +204,7 @@ check_changes_here <- function(config) {
 }
 
 # Is kernel_function() a covariance on this domain?
-check_own_kernel_here <- function(config) {
+check_custom_kernel <- function(config) {
   if (!has_function(config$kernel)) return(invisible())
   if (length(config$context_names) && is.null(config$contexts)) return(invisible())
   kernel <- resolve_kernel(config$kernel, input_names(config), arm_count(config$domain))
@@ -212,7 +212,7 @@ check_own_kernel_here <- function(config) {
   check_own_kernel(kernel, points_in_contexts(config$domain, spread_points(config$domain, 20), contexts))
 }
 
-check_linear_here <- function(config) {
+check_linear_model <- function(config) {
   domain <- config$domain
   largest <- function(x) apply(abs(x), 2, max)
   size <- c(if (can_count(domain)) largest(all_points(domain)$inputs) else rep(NA, length(model_names(domain))),

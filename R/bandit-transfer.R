@@ -621,7 +621,7 @@ transfer_table <- function(config) {
              positive = drop((rho > 0) %*% weight), zero = drop((rho == 0) %*% weight))
 }
 
-transfer_words <- function(model_state) {
+transfer_text <- function(model_state) {
   sprintf(paste("transfer   %s (%d rows): correlation %.2f, from %.2f to %.2f, positive with probability %.2f,",
                 "none with %.2f"),
           model_state$campaign, as.integer(model_state$rows), model_state$correlation, model_state$lower,

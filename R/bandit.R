@@ -146,25 +146,25 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$contexts <- contexts$table
   config$context_names <- contexts$names
   config$context_space <- contexts$space
-  config$domain <- labels_beside(config$domain, contexts$names)
+  config$domain <- distinct_labels(config$domain, contexts$names)
   config$mean_function <- as_mean_function(mean, config$domain)
   config$mean <- if (is.null(config$mean_function)) check_prior_mean(mean, config$domain) else 0
   config$design <- start_points(initial_design, config)
   config <- with_outcomes(config, outcomes)
   if (!is.null(config$goal)) check_goal(config$goal, config)
-  check_engine_here(config)
+  check_engine(config)
   check_together(config)
   check_mean_function(config)
-  check_own_kernel_here(config)
-  check_linear_here(config)
-  check_cost_here(config)
+  check_custom_kernel(config)
+  check_linear_model(config)
+  check_cost_setting(config)
   if (!trait(config$policy, "scripted")) config[names(further$.search)] <- further$.search
   bandit <- new_bandit(config)
   make_ready(as.environment(bandit))
   keep_from_now_on(bandit, journal, store, further$trust)
 }
 
-check_engine_here <- function(config) {
+check_engine <- function(config) {
   if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
     stop_argument("engine", dQuote(config$engine, FALSE),
                   "\"auto\", \"weights\" or \"played\" for arms in tabulated contexts")

@@ -349,11 +349,11 @@ model_check <- function(data, by) {
   }
   left <- if (!is.null(data$left_out)) data$left_out(by) else left_out_by(data, by)
   frame <- left_out_frame(data, left)
-  ours <- own_columns(frame, names(data$point))
-  if (!is.null(data$rate)) ours$reward <- data$rate[data$counts]
+  own <- own_columns(frame, names(data$point))
+  if (!is.null(data$rate)) own$reward <- data$rate[data$counts]
   out <- list(rewards = count, total = total, by = by, fitted = or_else(data$fitted, !is.null(data$said)),
-              groups = nrow(frame), held = sum(abs(ours$z) <= stats::qnorm(0.975), na.rm = TRUE),
-              largest = max(abs(ours$z), na.rm = TRUE), tests = model_tests(data, ours), data = frame,
+              groups = nrow(frame), held = sum(abs(own$z) <= stats::qnorm(0.975), na.rm = TRUE),
+              largest = max(abs(own$z), na.rm = TRUE), tests = model_tests(data, own), data = frame,
               inputs = as.character(names(data$point)))
   scores <- log_scores(data, left)
   structure(c(out, scores, judge_model(out, data)), class = "bandit_check")
@@ -441,10 +441,10 @@ left_out_frame <- function(data, left) {
   z <- or_else(left$z, (left$value - left$mean) / sqrt(left$variance + left$noise))
   # (Several measurements are replaced by the one with the same weight as all together.)
   reward <- drop(rowsum(data$reward / data$noise, left$group)) / drop(rowsum(1 / data$noise, left$group))
-  ours <- list(id = data$id[at], reward = unname(reward), mean = unname(model_state$mean), sd = unname(model_state$sd),
+  own <- list(id = data$id[at], reward = unname(reward), mean = unname(model_state$mean), sd = unname(model_state$sd),
                z = unname(z), pit = stats::pnorm(unname(z)))
-  ours <- columns_beside(ours, names(data$point))
-  frame <- cpp_frame(c(ours[1], as.list(data$point[at, , drop = FALSE]), ours[-1]))
+  own <- distinct_columns(own, names(data$point))
+  frame <- cpp_frame(c(own[1], as.list(data$point[at, , drop = FALSE]), own[-1]))
   skipped <- if (is.null(data$chosen)) FALSE else !data$chosen[at] & is.na(left$mean)
   frame[drop(rowsum(as.integer(data$counts), left$group)) > 0 & !skipped, , drop = FALSE]
 }
@@ -651,11 +651,11 @@ print.bandit_check <- function(x, ...) {
   check_class(x, "bandit_check")
   cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
   tests <- x$tests
-  words <- c(scale = "mean square of the one-step-ahead residuals", largest = "the largest one-step-ahead residual",
+  text <- c(scale = "mean square of the one-step-ahead residuals", largest = "the largest one-step-ahead residual",
              noise = "its size and the mean, rank correlation", order = "mean left out and reward, rank correlation")
   for (i in which(!is.na(tests$statistic))) {
     cat(sprintf("  %-8s %6s  p %-6s %s\n", tests$test[i], short_number(tests$statistic[i]), short_number(tests$p[i]),
-                words[[tests$test[i]]]))
+                text[[tests$test[i]]]))
   }
   if (x$fitted) cat("  (fitted parameters: residuals of the predictions made at each choice since the first refit)\n")
   if (length(x$advice)) cat(strwrap(paste("possible remedies:", x$advice), indent = 2, exdent = 4), sep = "\n")

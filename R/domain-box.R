@@ -108,7 +108,7 @@ points_anywhere.box_domain <- function(domain, x, arm = NULL, arg = "x") {
   x <- check_points(x, domain$names, arg)
   inside <- !is_beyond_box(domain, x)
   x[inside, ] <- within_bounds(domain, x[inside, , drop = FALSE], arg)
-  unnumbered(inputs_anywhere(domain, whole_where_due(domain, x, arg), arg))
+  unnumbered(inputs_anywhere(domain, rounded_integers(domain, x, arg), arg))
 }
 
 #' @export
@@ -127,10 +127,10 @@ is_beyond_box <- function(box, x, slack = 0) {
 lies_outside.box_domain <- function(domain, points) beyond_ranges(domain, points)
 
 points_in_box <- function(domain, x, arg) {
-  whole_where_due(domain, within_bounds(domain, check_points(x, domain$names, arg), arg), arg)
+  rounded_integers(domain, within_bounds(domain, check_points(x, domain$names, arg), arg), arg)
 }
 
-whole_where_due <- function(domain, x, arg) {
+rounded_integers <- function(domain, x, arg) {
   fraction <- x[, domain$integer, drop = FALSE]
   if (any(fraction != round(fraction))) {
     stop_argument(arg, sprintf("%g for an integer input", fraction[fraction != round(fraction)][1]), "an integer")
@@ -152,8 +152,8 @@ within_bounds <- function(box, x, arg) {
     inside <- clamped(x[, j], bounds[1], bounds[2])
     outside <- which(abs(x[, j] - inside) > bound_rounding * abs(inside))
     if (length(outside)) {
-      stop_argument(arg, sprintf("%s = %s", box$names[j], exact_words(x[[outside[1], j]])),
-                    sprintf("within [%s, %s]", exact_words(bounds[1]), exact_words(bounds[2])))
+      stop_argument(arg, sprintf("%s = %s", box$names[j], exact_numbers(x[[outside[1], j]])),
+                    sprintf("within [%s, %s]", exact_numbers(bounds[1]), exact_numbers(bounds[2])))
     }
     x[, j] <- inside
   }
@@ -187,13 +187,13 @@ cube_inputs <- function(box, u) {
   bounds <- unname(input_ranges(box))
   x <- rep(bounds[1, ], each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ], each = nrow(u))
   for (j in which(box$integer)) {
-    whole <- whole_quantiles(box, j, u[, j])
+    whole <- integer_quantiles(box, j, u[, j])
     x[, j] <- if (box$log[j]) log(whole) else whole
   }
   x
 }
 
-whole_quantiles <- function(box, j, u) {
+integer_quantiles <- function(box, j, u) {
   low <- box$lower[[j]]
   high <- box$upper[[j]]
   clamped(floor(if (box$log[j]) low * ((high + 1) / low)^u else low + u * (high - low + 1)), low, high)
@@ -382,7 +382,7 @@ input_axis.box_domain <- function(domain, i, count) box_axis(domain, i, count)
 input_quantiles.box_domain <- function(domain, i, u) {
   low <- domain$lower[[i]]
   high <- domain$upper[[i]]
-  if (domain$integer[i]) return(whole_quantiles(domain, i, u))
+  if (domain$integer[i]) return(integer_quantiles(domain, i, u))
   if (domain$log[i]) low * (high / low)^u else low + u * (high - low)
 }
 

@@ -216,7 +216,7 @@ slice_of.finite_domain <- function(domain, values) {
   here <- rep(TRUE, nrow(domain$x))
   for (name in names(values)) here <- here & arms_with(domain, name, values[[name]])
   if (!any(here)) {
-    stop_argument("fixed", value_words(values), "values that occur among the arms")
+    stop_argument("fixed", described_value(values), "values that occur among the arms")
   }
   list(eligible = here)
 }
@@ -327,7 +327,7 @@ describe_domain.finite_domain <- function(domain) {
 #' @export
 domain_story.finite_domain <- function(domain) {
   sprintf("finite domain: %s, %s: %s", amount_of(nrow(domain$x), "arm"), amount_of(ncol(domain$x), "input"),
-          column_words(domain))
+          column_text(domain))
 }
 
 #' @export

@@ -16,7 +16,7 @@ check_levels <- function(levels) {
 check_features <- function(features, levels, ordered) {
   if (is.null(features)) return(NULL)
   if (ordered) stop_unused("features", "the levels are ordered")
-  x <- feature_matrix(features, level_words(levels))
+  x <- feature_matrix(features, level_text(levels))
   width <- apply(x, 2, function(column) diff(range(column)))
   leave <- character()
   if (any(width == 0)) leave <- paste(colnames(x)[width == 0], "(does not vary)")
@@ -62,7 +62,7 @@ feature_matrix <- function(features, levels) {
 }
 
 label_text <- function(values) {
-  if (is.factor(values)) factor_text(values, "labels") else if (is_number(values)) exact_words(values)
+  if (is.factor(values)) factor_text(values, "labels") else if (is_number(values)) exact_numbers(values)
   else if (is.character(values)) as.vector(values)
 }
 
@@ -144,8 +144,8 @@ read_column <- function(param, column, name, arg) {
     return(as.double(column))
   }
   if (identical(param$type, "factor")) {
-    levels <- level_words(param$levels)
-    code <- match(level_words(column), levels)
+    levels <- level_text(param$levels)
+    code <- match(level_text(column), levels)
     refuse(known & is.na(code), sprintf("one of %s in %s", paste(levels, collapse = ", "), name))
     return(as.double(code))
   }
@@ -169,9 +169,9 @@ typed_columns <- function(domain, codes) {
   stats::setNames(columns, domain$names)
 }
 
-typed_words <- function(domain, codes) {
+typed_text <- function(domain, codes) {
   values <- vapply(typed_columns(domain, codes), function(value) {
-    if (is.double(value)) exact_words(value[1]) else as.character(value)[1]
+    if (is.double(value)) exact_numbers(value[1]) else as.character(value)[1]
   }, "")
   paste(domain$names, "=", values, collapse = ", ")
 }
@@ -243,12 +243,12 @@ coded_columns <- function(domain) {
 }
 
 # The inputs of a table for print().
-column_words <- function(domain) {
-  words <- vapply(domain$names, function(name) {
+column_text <- function(domain) {
+  text <- vapply(domain$names, function(name) {
     param <- domain$params[[name]]
     if (is.null(param)) name else sprintf("%s (%s)", name, level_summary(param))
   }, "")
-  paste(words, collapse = ", ")
+  paste(text, collapse = ", ")
 }
 
 level_summary <- function(param) {
@@ -261,4 +261,4 @@ level_param <- function(type, levels = NULL, ordered = FALSE, features = NULL, w
 }
 
 # Levels as text: integers are formatted like other numbers of the same value (1e5, not 100000).
-level_words <- function(levels) as.character(if (is.numeric(levels)) as.double(levels) else levels)
+level_text <- function(levels) as.character(if (is.numeric(levels)) as.double(levels) else levels)

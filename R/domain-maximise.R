@@ -37,8 +37,8 @@ maximise_in_rows <- function(rows, value, limits, effort, from) {
   for (start in linkage_starts(found, search_score(search, found), effort$starts)) {
     best <- better_of(search, best, local_search(search, pick(found, start)))
   }
-  if (!best$feasible) best <- look_closer(search, best)
-  best <- look_closer(search, best)
+  if (!best$feasible) best <- refine_search(search, best)
+  best <- refine_search(search, best)
   list(points = settled_points(search, best)$points, value = best$value, feasible = best$feasible)
 }
 
@@ -49,7 +49,7 @@ maximise_in_rows <- function(rows, value, limits, effort, from) {
 new_search_of_rows <- function(rows, value, limits, effort) {
   box <- rows$box
   bounds <- unname(input_ranges(box))
-  whole <- whole_slices(box, rows$count)
+  whole <- integer_slices(box, rows$count)
   fixed <- as.integer(colnames(whole))
   free <- setdiff(seq_along(box$names), fixed)
   list(rows = rows, value = value, limits = limits, effort = effort, f_unit = 1, g_unit = 1,
@@ -60,7 +60,7 @@ new_search_of_rows <- function(rows, value, limits, effort) {
 }
 
 # Combinations of the integer inputs (model inputs; column names: their numbers), if there are few.
-whole_slices <- function(box, rows) {
+integer_slices <- function(box, rows) {
   at <- which(box$integer)
   counts <- (box$upper - box$lower + 1)[at]
   total <- rows * prod(counts)
@@ -165,9 +165,9 @@ best_point <- function(search, points) {
 }
 
 better_of <- function(search, best, other) {
-  ours <- c(best$feasible, if (best$feasible) best$value else -total_excess(best$g))
+  own <- c(best$feasible, if (best$feasible) best$value else -total_excess(best$g))
   theirs <- c(other$feasible, if (other$feasible) other$value else -total_excess(other$g))
-  if (theirs[1] > ours[1] || (theirs[1] == ours[1] && theirs[2] > ours[2])) other else best
+  if (theirs[1] > own[1] || (theirs[1] == own[1] && theirs[2] > own[2])) other else best
 }
 
 # ---- local searches -----------------------------------------------------------
@@ -240,14 +240,14 @@ nearest_inside <- function(search, point) {
 
 # Many small local maxima can hide the largest one from the first search: search again around the best point while this
 # helps. Smaller half-widths follow as long as the last one helped, because no other step moves along integer inputs.
-look_closer <- function(search, best) {
+refine_search <- function(search, best) {
   effort <- search$effort
   d <- length(search$free)
   if (d == 0) return(best)
   cloud <- 2 * golden_points(effort$cloud * d, d) - 1
   half_widths <- effort$half_widths
   while (length(half_widths)) {
-    found <- look_within(search, best, half_widths[1] * cloud)
+    found <- search_near(search, best, half_widths[1] * cloud)
     half_widths <- if (length(half_widths) > 1) half_widths[-1]
                    else if (gains(found, best) && half_widths > effort$closest) half_widths / 5
     best <- found
@@ -255,7 +255,7 @@ look_closer <- function(search, best) {
   best
 }
 
-look_within <- function(search, best, cloud) {
+search_near <- function(search, best, cloud) {
   effort <- search$effort
   for (turn in seq_len(effort$repeats)) {
     before <- best
@@ -275,13 +275,13 @@ neighbours <- function(search, point, cloud) {
   u <- pmin(pmax(cloud + rep(point$u, each = nrow(cloud)), 0), 1)
   beside <- search$rows$beside
   if (!is.null(beside)) u <- rbind(u, cube_of(search, beside(settled_points(search, point)$points)))
-  for (j in setdiff(seq_along(search$free), search$smooth)) u <- rbind(u, whole_steps(search, point$u, j))
+  for (j in setdiff(seq_along(search$free), search$smooth)) u <- rbind(u, integer_steps(search, point$u, j))
   others <- setdiff(seq_along(search$row), point$slice)
   list(slice = c(rep(point$slice, nrow(u)), others), u = rbind(u, point$u[rep(1, length(others)), , drop = FALSE]))
 }
 
 # One down and one up in an integer input.
-whole_steps <- function(search, u, j) {
+integer_steps <- function(search, u, j) {
   at <- search$lower[j] + u[, j] * search$side[j]
   moved <- if (search$rows$box$log[search$free[j]]) log(pmax(round(exp(at)) + c(-1, 1), 1)) else round(at) + c(-1, 1)
   out <- u[c(1, 1), , drop = FALSE]

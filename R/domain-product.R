@@ -18,7 +18,7 @@ product_domain <- function(rows, box) {
   rows <- product_part(rows, "rows", "finite_domain", "numbers, one row per setting, or a finite_domain()")
   box <- product_part(box, "box", "box_domain", "a box_domain(), or a named list of c(lower, upper)")
   box <- numbered_on(box, length(rows$names), taken = rows$names)
-  rows <- labels_beside(rows, box$names)
+  rows <- distinct_labels(rows, box$names)
   names <- c(rows$names, box$names)
   both <- intersect(rows$names, box$names)
   if (length(both)) {
@@ -195,7 +195,7 @@ describe_domain.product_domain <- function(domain) {
 
 #' @export
 domain_story.product_domain <- function(domain) {
-  sprintf("product domain: %d rows of %s; %s", nrow(domain$rows$x), column_words(domain$rows),
+  sprintf("product domain: %d rows of %s; %s", nrow(domain$rows$x), column_text(domain$rows),
           box_sides(domain$box))
 }
 

@@ -94,13 +94,13 @@ factor_values <- function(fact, levels) {
 }
 
 # A number whose range is given on the scale that `trafo` maps to its values (NULL: the same scale).
-number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
+number_param <- function(id, lower, upper, whole, trafo, integer_values = FALSE) {
   if (!is.finite(lower) || !is.finite(upper)) {
     stop_argument("...", sprintf("one with an unbounded parameter (%s)", id), "a ParamSet with finite bounds")
   }
   if (is.null(trafo)) return(if (whole) param_integer(lower, upper) else param_real(lower, upper))
   value <- function(x) call_user(trafo(x), "...", sprintf("(the transformation of %s)", id))
-  if (whole && !whole_values) {
+  if (whole && !integer_values) {
     values <- vapply(seq(lower, upper), function(x) as.double(value(x)), 0)
     return(param_factor(values, ordered = TRUE))
   }
@@ -112,11 +112,11 @@ number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
   }
   # paradox rounds integers on a logarithmic scale down.
   if (all(vapply(values, is.integer, NA))) {
-    whole_values <- TRUE
+    integer_values <- TRUE
     at[9] <- upper - 1e-9 * (upper - lower)
     values[[9]] <- value(at[9])
   }
-  number_of_values(id, at, unlist(values), whole_values)
+  number_of_values(id, at, unlist(values), integer_values)
 }
 
 number_of_values <- function(id, at, values, whole) {
@@ -179,5 +179,5 @@ dials_param <- function(object, id) {
   whole <- identical(object$type, "integer")
   inverse <- object$trans$inverse
   # Integers on a logarithmic scale are those between the ends.
-  number_param(id, ends$lower, ends$upper, whole, inverse, whole_values = whole && !is.null(inverse))
+  number_param(id, ends$lower, ends$upper, whole, inverse, integer_values = whole && !is.null(inverse))
 }

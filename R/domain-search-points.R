@@ -383,12 +383,12 @@ rows_of_levels <- function(rules, levels) {
          list(row = if (length(coded)) rows_at(points) else rep(1L, point_total(points)),
               inputs = points$inputs[, numbers, drop = FALSE])
        },
-       beside = exchanges_beside(rules, numbers))
+       beside = allowed_exchanges(rules, numbers))
 }
 
 # A function of a point that returns inputs (the columns `numbers`) with other shares, or with integers that have the
 # same sum; NULL if there are neither.
-exchanges_beside <- function(rules, numbers) {
+allowed_exchanges <- function(rules, numbers) {
   domain <- rules$domain
   moves_of <- function(one) lattice_moves(domain, one$linear)
   moves <- unique(do.call(rbind, unname(lapply(linear_regions(rules), moves_of))))

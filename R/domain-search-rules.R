@@ -5,9 +5,9 @@
 
 condition_operators <- c("(", "!", "&", "|", "==", "!=", "<", "<=", ">", ">=", "%in%", "+", "-", "*", "/", "^", "%%",
                          "%/%", ":")
-condition_words <- c("c", "xor", "abs", "sqrt", "exp", "log", "log2", "log10", "round", "floor", "ceiling", "pmin",
+condition_calls <- c("c", "xor", "abs", "sqrt", "exp", "log", "log2", "log10", "round", "floor", "ceiling", "pmin",
                      "pmax", "ifelse", "is.na", "sin", "cos")
-condition_functions <- c(condition_operators, condition_words)
+condition_functions <- c(condition_operators, condition_calls)
 
 # ---- text ---------------------------------------------------------------------------
 
@@ -45,7 +45,7 @@ closed_expression <- function(expression, home, names, arg) {
     if (called %in% c("[", "[[")) return(closed_lookup(expression, home, names, arg))
     if (!called %in% condition_functions) {
       stop_argument(arg, sprintf("a condition that calls %s", called),
-                    paste("a condition of arithmetic, comparisons, and", paste(condition_words, collapse = ", "),
+                    paste("a condition of arithmetic, comparisons, and", paste(condition_calls, collapse = ", "),
                           "(`where` may be a function)"))
     }
     return(as.call(c(as.name(called), lapply(as.list(expression)[-1], closed_expression, home, names, arg))))
@@ -69,16 +69,16 @@ values_as_call <- function(values) {
 
 # `bp[solvent]`: a value for each level of an input, kept with the levels' names.
 closed_lookup <- function(expression, home, names, arg) {
-  words <- expression_text(expression, control = NULL)
+  text <- expression_text(expression, control = NULL)
   wanted <- "one with a vector whose names are the levels of an input, such as ~ temp <= bp[solvent]"
   input <- if (length(expression) == 3 && is.symbol(expression[[3]])) as.character(expression[[3]])
-  if (is.null(input) || !input %in% names) stop_argument(arg, paste("a condition with", words), wanted)
+  if (is.null(input) || !input %in% names) stop_argument(arg, paste("a condition with", text), wanted)
   values <- expression[[2]]
   # (In text that was closed before, the values are there.)
   if (is.symbol(values)) values <- get0(as.character(values), envir = home, mode = "numeric")
   else if (is_call_to(values, "c") && all(vapply(as.list(values)[-1], is.atomic, NA))) values <- eval(values, baseenv())
   whole <- is_number(values) && length(values) %in% 1:1000 && !anyNA(values) && are_names(base::names(values))
-  if (!whole) stop_argument(arg, paste("a condition with", words), wanted)
+  if (!whole) stop_argument(arg, paste("a condition with", text), wanted)
   call("[", as.call(c(as.name("c"), as.list(values))), as.name(input))
 }
 
@@ -108,7 +108,7 @@ check_lookups <- function(expression, params, arg) {
   for (side in as.list(expression)[-1]) check_lookups(side, params, arg)
 }
 
-levels_in_rules <- function(param) if (is.null(param$levels)) levels_as_text(param) else level_words(param$levels)
+levels_in_rules <- function(param) if (is.null(param$levels)) levels_as_text(param) else level_text(param$levels)
 
 # Inputs must be compared with values that they can have: with a misspelt level a condition would never be true.
 check_comparisons <- function(expression, params, arg) {
@@ -136,8 +136,8 @@ check_compared <- function(param, values, by, expression, arg) {
   } else if (param$type != "factor") {
     if (!is.numeric(values)) refuse("numbers")
   } else if (is.numeric(param$levels)) {
-    if (equal && !all(level_words(values) %in% level_words(param$levels))) {
-      refuse(paste("levels:", paste(level_words(param$levels), collapse = ", ")))
+    if (equal && !all(level_text(values) %in% level_text(param$levels))) {
+      refuse(paste("levels:", paste(level_text(param$levels), collapse = ", ")))
     }
   } else if (!all(as.character(values) %in% as.character(param$levels))) {
     refuse(paste("levels:", paste(param$levels, collapse = ", ")))
@@ -159,7 +159,7 @@ check_equalities <- function(expression, params, arg, positive = TRUE) {
 }
 
 refuse_equality <- function(expression, params, arg) {
-  words <- deparse1(expression)
+  text <- deparse1(expression)
   sides <- vapply(as.list(expression)[2:3], deparse1, "")
   one_of <- as.character(expression[[1]]) == "%in%"
   named <- intersect(all.vars(expression), names(params))
@@ -173,7 +173,7 @@ refuse_equality <- function(expression, params, arg) {
     sprintf("a param_factor() or param_logical() in addition to %s if a value is special", named)
   }
   stop_argument(arg,
-                sprintf("a condition with %s, an equality of real numbers, which no random point satisfies", words),
+                sprintf("a condition with %s, an equality of real numbers, which no random point satisfies", text),
                 sprintf("one with a margin, such as %s, or for %s", margin, instead))
 }
 

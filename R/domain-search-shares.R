@@ -181,12 +181,12 @@ stepped_shares <- function(one, x) {
   least <- of_all(ceiling(one$lower / unit - 1e-9))
   largest <- of_all(floor(one$upper / unit + 1e-9))
   if (!is.null(one$most)) least[x == 0] <- largest[x == 0] <- 0
-  x[] <- steps_as_values(whole_parts_of(x / unit, round(one$total / unit), least, largest), one)
+  x[] <- steps_as_values(integer_parts_of(x / unit, round(one$total / unit), least, largest), one)
   x
 }
 
 # Rows of integers near those of `x` within bounds, whose sums are `total`.
-whole_parts_of <- function(x, total, least, largest) {
+integer_parts_of <- function(x, total, least, largest) {
   parts <- pmin(pmax(floor(x + 1e-9), least), largest)
   repeat {
     left <- total - rowSums(parts)
@@ -229,7 +229,7 @@ check_share_sums <- function(domain, codes, arg) {
     if (is_counted(one)) {
       many <- which(rowSums(x > rep(one$origins, each = nrow(x))) > one$most)
       if (length(many)) {
-        stop_argument(arg, share_words(one, x[many[1], ]), paste("points with", shown_conditions(one$counted)))
+        stop_argument(arg, share_text(one, x[many[1], ]), paste("points with", shown_conditions(one$counted)))
       }
       next
     }
@@ -242,9 +242,9 @@ check_share_sums <- function(domain, codes, arg) {
     high <- rep(one$upper, each = nrow(x))
     absent <- limited & x == 0
     wrong <- which(rowSums(!absent & (x < low - close | x > high + close)) > 0)
-    if (length(wrong)) stop_argument(arg, share_words(one, x[wrong[1], ]), "shares within their bounds")
+    if (length(wrong)) stop_argument(arg, share_text(one, x[wrong[1], ]), "shares within their bounds")
     many <- if (limited) which(rowSums(x > 0) > one$most)
-    if (length(many)) stop_argument(arg, share_words(one, x[many[1], ]), sprintf("at most %d shares above 0", one$most))
+    if (length(many)) stop_argument(arg, share_text(one, x[many[1], ]), sprintf("at most %d shares above 0", one$most))
     codes[, at] <- pmin(pmax(x, pmin(low, domain$box$lower[rep(at, each = nrow(x))])), high)
   }
   codes
@@ -252,16 +252,16 @@ check_share_sums <- function(domain, codes, arg) {
 
 excess_of_sum <- function(one, x) rowSums(parts_of_inputs(one, x)) - one$total
 
-share_words <- function(one, x) paste(one$names, "=", exact_words(unname(x)), collapse = ", ")
+share_text <- function(one, x) paste(one$names, "=", exact_numbers(unname(x)), collapse = ", ")
 
 stop_share_sum <- function(one, x, arg, row = "") {
-  stop_argument(arg, paste0(share_words(one, x), row), if (is_equality(one)) paste("points with", one$equality)
+  stop_argument(arg, paste0(share_text(one, x), row), if (is_equality(one)) paste("points with", one$equality)
                                           else sprintf("shares whose sum is %g", one$total))
 }
 
 # Reported shares may be rounded: sums within half a percent are scaled to the total, and a message says so. Other sums
 # are errors, as are negative shares.
-whole_shares <- function(domain, codes, arg) {
+completed_shares <- function(domain, codes, arg) {
   for (one in domain$shares) {
     if (is_counted(one)) next
     at <- share_columns(domain, one)
@@ -272,13 +272,13 @@ whole_shares <- function(domain, codes, arg) {
     if (length(bad)) stop_share_sum(one, x[bad[1], ], arg, in_row(bad[1], nrow(x)))
     if (!is_equality(one)) {
       negative <- which(rowSums(x < -rounding_of_sum(one)) > 0)
-      if (length(negative)) stop_argument(arg, share_words(one, x[negative[1], ]), "shares >= 0")
+      if (length(negative)) stop_argument(arg, share_text(one, x[negative[1], ]), "shares >= 0")
     }
     if (length(rounded) == 0) next
     codes[rounded, at] <- scaled_to_sum(one, x[rounded, , drop = FALSE], domain$box, at)
     tell("rounded", rows_in_message(arg, rounded, nrow(codes)),
          if (is_equality(one)) sprintf(" satisfies %s up to rounding", one$equality)
-         else sprintf(" has shares with the sum %s", exact_words(signif(sum(x[rounded[1], ]), 6))),
+         else sprintf(" has shares with the sum %s", exact_numbers(signif(sum(x[rounded[1], ]), 6))),
          ". The values were scaled to ", if (is_equality(one)) "satisfy it" else format(one$total), ".")
   }
   codes
@@ -554,12 +554,12 @@ linear_constraints <- function(expression, names, type) {
   forms <- Filter(Negate(is.null), list(of(bounded), if (absolute) of(call("-", bounded))))
   if (length(forms) < 1 + absolute || any(vapply(forms, function(form) all(form[-1] == 0), NA))) return(NULL)
   lapply(forms, function(form) {
-    list(form = if (by == "==") form else whole_form(form, type, by %in% c("<", ">")), equal = by == "==")
+    list(form = if (by == "==") form else integer_form(form, type, by %in% c("<", ">")), equal = by == "==")
   })
 }
 
 # A sum of integers with integer coefficients is an integer, so its bound is rounded down.
-whole_form <- function(form, type, strict) {
+integer_form <- function(form, type, strict) {
   factors <- form[-1][form[-1] != 0]
   if (!all(type[names(factors)] %in% c("integer", "logical")) || any(factors != round(factors))) return(form)
   most <- floor(-form[[1]] + 1e-9)

@@ -266,7 +266,7 @@ param_entries <- list(
               together = quote(check_real(lower, upper, log, step, digits)), later = c("step", "digits", "unit")),
   integer = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
                                   when = check_when(when), unit = if (!is.null(unit)) check_string(unit)),
-                 together = quote(check_whole_sides(lower, upper, log)), later = "unit"),
+                 together = quote(check_integer_sides(lower, upper, log)), later = "unit"),
   factor = list(settings = alist(levels = check_levels(levels), ordered = check_flag(ordered), when = check_when(when),
                                  features = check_features(features, levels, ordered)), later = "features"),
   logical = list(settings = alist(when = check_when(when))),
@@ -334,7 +334,7 @@ check_sides <- function(lower, upper, log) {
 #' @export
 param_integer <- function(lower, upper, log = FALSE, when = NULL, unit = NULL) new_param("integer")
 
-check_whole_sides <- function(lower, upper, log) {
+check_integer_sides <- function(lower, upper, log) {
   if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 if `log` is TRUE")
   for (arg in c("lower", "upper")) {
     bound <- get(arg)
@@ -431,18 +431,19 @@ inputs_anywhere.search_domain <- function(domain, x, arg) {
   numbers <- domain$box$log
   bad <- which(rowSums(codes[, numbers, drop = FALSE] <= 0, na.rm = TRUE) > 0)
   if (length(bad)) {
-    stop_argument(arg, sprintf("(%s)", typed_words(domain, codes[bad[1], , drop = FALSE])),
+    stop_argument(arg, sprintf("(%s)", typed_text(domain, codes[bad[1], , drop = FALSE])),
                   "numbers > 0, because their logarithms are taken")
   }
   model_of_codes(domain, codes)
 }
 
-# Levels must be those of the space, inputs must exist by their conditions, and shares must add up (see whole_shares()).
+# Levels must be those of the space, inputs must exist by their conditions, and shares must add up
+# (see completed_shares()).
 # Points may be beyond the bounds, and violate `where`.
 #' @export
 points_anywhere.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm", "a search space has no arms. If it is a reward, use `reward = `")
-  x <- typed_columns(domain, whole_shares(domain, read_codes(domain, x, arg), arg))
+  x <- typed_columns(domain, completed_shares(domain, read_codes(domain, x, arg), arg))
   inputs <- inputs_anywhere(domain, cpp_frame(x), arg)
   codes <- read_codes(domain, cpp_frame(x), arg)
   inside <- !is_beyond_box(domain$box, codes, share_slack(domain))
@@ -494,7 +495,7 @@ find_points.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   broken <- which(constraint_excess(rules, codes) > 0, arr.ind = TRUE)
   if (nrow(broken)) {
     constraint <- if (is.character(domain$where)) paste0(": ", shown_conditions(domain$where[broken[1, 2]])) else ""
-    stop_argument(arg, sprintf("(%s)", typed_words(domain, codes[broken[1, 1], , drop = FALSE])),
+    stop_argument(arg, sprintf("(%s)", typed_text(domain, codes[broken[1, 1], , drop = FALSE])),
                   paste0("points that satisfy `where`", constraint))
   }
   unnumbered(model_of_codes(domain, codes))
@@ -522,15 +523,16 @@ slice_of.search_domain <- function(domain, values) {
   reached <- vapply(sets_for_core(slice), reach_total, NA)
   if (!all(reached)) {
     one <- domain$shares[[which(!reached)[1]]]
-    stop_argument("fixed", value_words(values), if (is_counted(one)) paste("values with", shown_conditions(one$counted))
-                                                else "shares with which the others can reach their total")
+    stop_argument("fixed", described_value(values),
+                  if (is_counted(one)) paste("values with", shown_conditions(one$counted))
+                  else "shares with which the others can reach their total")
   }
   check_fixed_steps(domain, values)
   rules <- search_rules(slice)
   rules$required <- length(domain$names) + which(domain$conditional %in% at)
   candidates <- tryCatch(search_candidates(rules), gpbandits_error = function(e) {
     if (!identical(e$argument, "where")) stop(e)
-    stop_argument("fixed", value_words(values), paste("values with which some point satisfies `where`, and exists",
+    stop_argument("fixed", described_value(values), paste("values with which some point satisfies `where`, and exists",
                                                       "(none of 65,536 that were tried does)"))
   })
   list(fixed = c(fixed_inputs(at, unname(rules$bounds[1, at])), list(candidates = candidates)))
@@ -544,7 +546,7 @@ check_fixed_steps <- function(domain, values) {
     if (!is_stepped(param)) next
     steps <- values[[name]] / step_of(param)
     if (abs(steps - round(steps)) > 1e-9 * max(1, abs(steps))) {
-      stop_argument("fixed", sprintf("%s = %s", name, exact_words(values[[name]])),
+      stop_argument("fixed", sprintf("%s = %s", name, exact_numbers(values[[name]])),
                     sprintf("a multiple of %g", step_of(param)))
     }
   }
@@ -628,7 +630,7 @@ describe_domain.search_domain <- function(domain) {
 
 #' @export
 domain_story.search_domain <- function(domain) {
-  inputs <- vapply(domain$names, function(name) paste(name, param_words(domain$params[[name]])), "")
+  inputs <- vapply(domain$names, function(name) paste(name, param_text(domain$params[[name]])), "")
   solved <- setdiff(unlist(lapply(unname(domain$shares), function(one) c(one$equality, one$counted))), domain$where)
   conditions <- c(if (length(solved)) shown_conditions(solved),
                   if (is.function(domain$where)) "a function holds" else shown_conditions(domain$where))
@@ -636,9 +638,9 @@ domain_story.search_domain <- function(domain) {
   paste0("search space: ", paste(inputs, collapse = ", "), where)
 }
 
-param_words <- function(param) {
+param_text <- function(param) {
   levels <- function(between) paste(as.character(param$levels), collapse = between)
-  words <- switch(param$type,
+  text <- switch(param$type,
                   factor = if (param$ordered) paste("ordered", levels(" < ")) else paste("one of", levels("/")),
                   logical = "TRUE/FALSE",
                   share = sprintf("a share in [%g, %g]", param$lower, param$upper),
@@ -648,15 +650,15 @@ param_words <- function(param) {
                           if (is.null(param$unit)) "" else paste0(" ", param$unit),
                           if (param$type == "integer") " whole" else "",
                           if (param$log) " log" else ""))
-  if (is_stepped(param)) words <- sprintf("%s, multiples of %g", words, step_of(param))
-  if (is.null(param$when)) words else paste(words, "if", shown_conditions(param$when))
+  if (is_stepped(param)) text <- sprintf("%s, multiples of %g", text, step_of(param))
+  if (is.null(param$when)) text else paste(text, "if", shown_conditions(param$when))
 }
 
 #' @export
 print.bandit_param <- function(x, ...) {
   check_class(x, "bandit_param")
   x["when"] <- list(if (!is.null(x$when)) paste(deparse(condition_parts(x$when, "when")$expression), collapse = " "))
-  cat(sprintf("<parameter %s>\n", param_words(x)))
+  cat(sprintf("<parameter %s>\n", param_text(x)))
   invisible(x)
 }
 

@@ -431,7 +431,7 @@ check_arms <- function(arm, domain, arg = "arm") {
   if (is.character(arm)) stop_argument(arg, describe(arm), "integers, because the arms of the domain have no names")
   arm <- check_numbers(arm, arg)
   bad <- which(arm != round(arm) | arm < 1 | arm > count)
-  if (length(bad)) stop_argument(arg, exact_words(arm[bad[1]]), sprintf("integers from 1 to %d", count))
+  if (length(bad)) stop_argument(arg, exact_numbers(arm[bad[1]]), sprintf("integers from 1 to %d", count))
   as.integer(arm) - 1L
 }
 
@@ -460,11 +460,11 @@ same_names <- function(names, other) {
 
 # `x`: a row of numbers, or of codes.
 stop_not_among <- function(domain, x, arg, what, where) {
-  stop_argument(arg, sprintf("a point (%s) that is no %s", row_words(domain, x), what), where)
+  stop_argument(arg, sprintf("a point (%s) that is no %s", row_text(domain, x), what), where)
 }
 
-row_words <- function(domain, x) {
-  if (is.null(domain$params)) paste(exact_words(unname(x)), collapse = ", ") else typed_words(domain, matrix(x, 1))
+row_text <- function(domain, x) {
+  if (is.null(domain$params)) paste(exact_numbers(unname(x)), collapse = ", ") else typed_text(domain, matrix(x, 1))
 }
 
 # For operations whose time or memory grows with the squared number of arms.
@@ -508,12 +508,12 @@ input_sides <- function(domain) {
 }
 
 # Objects in a declaration must equal the results of their constructors: anybody may have changed text in a database.
-check_made_here <- function(x) {
+check_own_objects <- function(x) {
   if (!is.list(x)) return(x)
   class <- class(x)[1]
   fault <- if (inherits(x, "bandit_domain")) fault_of_domain(x)
   else if (!is.null(family_of(class))) fault_of_part(x, class)
-  else for (i in seq_along(x)) check_made_here(.subset2(x, i))
+  else for (i in seq_along(x)) check_own_objects(.subset2(x, i))
   if (!is.null(fault)) stop_fault(sprintf("it has an invalid %s: %s", class, fault))
   x
 }

@@ -81,7 +81,8 @@ stop_data <- function(..., argument = NA_character_, parent = NULL) {
   stop_gpbandits("data", ..., argument = argument, parent = parent)
 }
 
-# What is wrong with a part of something. The caller, who knows of what, makes it an error of the package (as_ours()).
+# What is wrong with a part of something. The caller, who knows of what, makes it an error of the package
+# (as_package_errors()).
 stop_fault <- function(...) {
   stop(structure(class = c("gpbandits_fault", "error", "condition"), list(message = paste0(...), call = NULL)))
 }
@@ -126,11 +127,11 @@ rows_in_message <- function(arg, rows, count) {
 }
 
 stop_argument <- function(argument, given, allowed, call = user_call(), try = NULL) {
-  stop_gpbandits("argument", sprintf("`%s` must be %s, not %s.", argument, allowed, given), try_words(try),
+  stop_gpbandits("argument", sprintf("`%s` must be %s, not %s.", argument, allowed, given), try_text(try),
                  argument = argument, call = call, given = given, allowed = allowed)
 }
 
-try_words <- function(try) if (!is.null(try)) paste0(" Try ", try, ".")
+try_text <- function(try) if (!is.null(try)) paste0(" Try ", try, ".")
 
 # What to try for arguments whose checks do not say it.
 argument_examples <- c(
@@ -143,11 +144,11 @@ argument_examples <- c(
 # The argument is missing, and is needed. `allowed`: what it should be.
 stop_missing <- function(argument, allowed = NULL, try = NULL, call = user_call()) {
   # It may be there, by the name that it has elsewhere.
-  other <- intersect(names(words_of_others)[words_of_others == argument], names(as.list(call)))
+  other <- intersect(names(names_elsewhere)[names_elsewhere == argument], names(as.list(call)))
   if (length(other)) stop_unknown(other[1], use = sprintf("`%s`", argument), call = call)
   if (is.null(try) && argument %in% names(argument_examples)) try <- argument_examples[[argument]]
-  what <- sprintf("%s needs `%s`%s.", call_words(call), argument, if (is.null(allowed)) "" else paste0(": ", allowed))
-  stop_gpbandits("argument", what, try_words(try), argument = argument, call = call, given = "missing",
+  what <- sprintf("%s needs `%s`%s.", call_text(call), argument, if (is.null(allowed)) "" else paste0(": ", allowed))
+  stop_gpbandits("argument", what, try_text(try), argument = argument, call = call, given = "missing",
                  allowed = if (is.null(allowed)) NA_character_ else allowed)
 }
 
@@ -165,7 +166,7 @@ stop_unknown <- function(argument, known = character(), use = NULL, call = user_
 }
 
 # Words of other tools for what is called otherwise here: an argument, or a function.
-words_of_others <- c(maximize = "direction", maximise = "direction", minimize = "direction", minimise = "direction",
+names_elsewhere <- c(maximize = "direction", maximise = "direction", minimize = "direction", minimise = "direction",
                      direction = "direction", acq = "policy", acquisition = "policy", acq_function = "policy",
                      acq_func = "policy", n_trials = "evaluations", n_calls = "evaluations", n_iter = "evaluations",
                      iter = "evaluations", iters.n = "evaluations", budget = "evaluations", bounds = "domain",
@@ -176,7 +177,7 @@ words_of_others <- c(maximize = "direction", maximise = "direction", minimize = 
                      sampler = "policy", n_jobs = "workers", seed = "set.seed()", random_state = "set.seed()")
 
 remedy_for <- function(name, known) {
-  meant <- if (name %in% names(words_of_others)) words_of_others[[name]] else ""
+  meant <- if (name %in% names(names_elsewhere)) names_elsewhere[[name]] else ""
   if (meant == "direction") {
     if ("direction" %in% known) return(" Use `direction = \"minimize\"` or `minimize_bandit()`.")
     return(paste(" Rewards are maximised. To minimise y, report the reward -y, or use",
@@ -223,7 +224,7 @@ stop_returned <- function(argument, value, allowed, where = "") {
 }
 
 # The words of a call: `gp_ucb()`, `$observe()`.
-call_words <- function(call) {
+call_text <- function(call) {
   name <- if (is.call(call)) call[[1]]
   if (is.call(name) && length(name) == 3) {
     method <- if (identical(name[[1]], as.name("$"))) "$" else ""
@@ -244,7 +245,7 @@ lacking_columns <- function(x, wanted) {
 # The frame of the function that the user called: the innermost function of this package whose caller is not in it.
 # 0 if there is none.
 user_frame <- function() {
-  ours <- topenv()
+  own <- topenv()
   parents <- sys.parents()
   home_of <- function(frame) if (frame == 0) globalenv() else topenv(sys.frame(frame))
   # Functions of base R (lapply(), tryCatch(), do.call()) in between are skipped.
@@ -259,7 +260,7 @@ user_frame <- function() {
   # (Calls without a name come from C++, or from do.call() with a function.)
   unnamed <- 0L
   for (frame in rev(seq_along(parents))) {
-    if (!identical(home_of(frame), ours) || identical(home_of(caller_of(frame)), ours)) next
+    if (!identical(home_of(frame), own) || identical(home_of(caller_of(frame)), own)) next
     if (!is.function(sys.call(frame)[[1]])) return(frame)
     unnamed <- max(unnamed, frame)
   }
@@ -299,13 +300,13 @@ describe_value <- function(x) {
 }
 
 # A number with enough digits to distinguish it from its neighbours.
-exact_words <- function(x) {
+exact_numbers <- function(x) {
   vapply(x, function(value) {
     for (digits in c(7, 15, 17)) {
-      words <- format(value, digits = digits)
-      if (isTRUE(as.double(words) == value)) break
+      text <- format(value, digits = digits)
+      if (isTRUE(as.double(text) == value)) break
     }
-    words
+    text
   }, "")
 }
 
@@ -374,8 +375,8 @@ is_time_limit <- function(e) {
   })
   text <- gsub(" \\[cpu=[^]]*\\]", "[withTimeout]", text)
   limits <- c(limits, gettext(limits, domain = "R"))
-  any(vapply(limits, function(words) {
-    grepl(words, text, fixed = TRUE) && !grepl(paste0(words, "[withTimeout]"), text, fixed = TRUE)
+  any(vapply(limits, function(wording) {
+    grepl(wording, text, fixed = TRUE) && !grepl(paste0(wording, "[withTimeout]"), text, fixed = TRUE)
   }, NA))
 }
 
@@ -421,7 +422,7 @@ check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = 
   delayedAssign("allowed", {
     finite <- !infinite && (lower == -Inf && upper == Inf || !missing(x) && is_number(x) && !all(is.finite(x)))
     paste0("a ", if (finite) "finite ", "number",
-           range_words(lower, upper, open_lower, open_upper, if (!missing(x)) x))
+           range_text(lower, upper, open_lower, open_upper, if (!missing(x)) x))
   })
   if (missing(x)) stop_missing(arg, allowed)
   if (!is_number(x) || length(x) != 1 || is.na(x) || (!infinite && !is.finite(x)) ||
@@ -432,7 +433,7 @@ check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = 
 }
 
 # Limits of the computation, which few values reach, are named for those that do: `x`, the value given.
-range_words <- function(lower, upper, open_lower, open_upper, x) {
+range_text <- function(lower, upper, open_lower, open_upper, x) {
   x <- if (is_number(x)) as.double(x)
   if (upper %in% c(largest_number, .Machine$integer.max) && !any(x > upper, na.rm = TRUE)) upper <- Inf
   if (lower == -largest_number && !any(x < lower, na.rm = TRUE)) lower <- -Inf
@@ -440,8 +441,8 @@ range_words <- function(lower, upper, open_lower, open_upper, x) {
     lower <- 0
     open_lower <- TRUE
   }
-  low <- if (lower > -Inf) paste0(if (open_lower) " > " else " >= ", exact_words(lower)) else ""
-  high <- if (upper < Inf) paste0(if (open_upper) " < " else " <= ", exact_words(upper)) else ""
+  low <- if (lower > -Inf) paste0(if (open_lower) " > " else " >= ", exact_numbers(lower)) else ""
+  high <- if (upper < Inf) paste0(if (open_upper) " < " else " <= ", exact_numbers(upper)) else ""
   if (nzchar(low) && nzchar(high)) paste0(low, " and", high) else paste0(low, high)
 }
 
@@ -450,7 +451,7 @@ check_count <- function(x, arg = deparse(substitute(x)), lower = 1, upper = .Mac
   if (!missing(x) && is_number(x) && length(x) == 1 && is.finite(x) && x == round(x) && x >= lower && x <= upper) {
     return(as.double(x))
   }
-  delayedAssign("allowed", paste0("an integer", range_words(lower, if (infinite) Inf else upper, FALSE, FALSE,
+  delayedAssign("allowed", paste0("an integer", range_text(lower, if (infinite) Inf else upper, FALSE, FALSE,
                                                             if (!missing(x)) x),
                                   if (infinite) " (or Inf)" else ""))
   if (missing(x)) stop_missing(arg, allowed)
@@ -463,7 +464,7 @@ check_numbers <- function(x, arg = deparse(substitute(x)), lengths = NULL, lower
   delayedAssign("allowed", paste0(if (!is.null(lengths)) paste0(paste(lengths, collapse = " or "), " "),
                                   if (na) "numbers or NA" else if (identical(as.double(lengths), 1)) "finite number"
                                   else "finite numbers",
-                                  range_words(lower, upper, open_lower, FALSE, if (!missing(x)) x)))
+                                  range_text(lower, upper, open_lower, FALSE, if (!missing(x)) x)))
   if (missing(x)) stop_missing(arg, allowed)
   if (!is_number(x) || (!is.null(lengths) && !length(x) %in% lengths)) {
     stop_argument(arg, describe(x), allowed)

@@ -64,14 +64,14 @@ new_gain <- function(type) new_part("bandit_gain", type, parent.frame())
 # Traits of a gain. `of_points_played`: it is known once the point is. `bounds`: it is at least the largest gain of that
 # number of points. `counts_arms`: it needs finitely many arms. `resolved`: a function that makes the core's settings
 # from those of the gain, if they depend on the bandit.
-gain_traits <- list(of_points_played = FALSE, bounds = FALSE, counts_arms = FALSE, words = function(gain) gain$type,
+gain_traits <- list(of_points_played = FALSE, bounds = FALSE, counts_arms = FALSE, text = function(gain) gain$type,
                     resolved = function(gain) function(gain, config) gain)
 
 gain_entries <- list(
   number = list(settings = alist(value = check_bound(value, "gain")),
-                traits = list(words = function(gain) format(gain$value))),
+                traits = list(text = function(gain) format(gain$value))),
   "function" = list(settings = alist(f = check_function(f, "gain")),
-                    traits = list(words = "user function", resolved = function(gain) function(gain, config) {
+                    traits = list(text = "user function", resolved = function(gain) function(gain, config) {
                       gain$f <- checked_function(gain$f, "gain")
                       gain
                     })),
@@ -80,7 +80,7 @@ gain_entries <- list(
   spectral = list(traits = list(counts_arms = TRUE, bounds = TRUE)),
   rate = list(settings = alist(scale = check_positive(scale),
                                source = check_choice(source, c("srinivas", "vakili"))),
-              traits = list(words = function(gain) {
+              traits = list(text = function(gain) {
                 sprintf("rate%s x %g", if (gain$source == "vakili") " of Vakili et al." else "", gain$scale)
               },
                             resolved = function(gain) resolve_rate))
@@ -151,6 +151,6 @@ print.bandit_gain <- function(x, ...) {
   invisible(x)
 }
 
-describe_gain <- function(gain) trait(gain, "words")
+describe_gain <- function(gain) trait(gain, "text")
 
 register_family("bandit_gain", gain_entries, tag = "type", traits = gain_traits)

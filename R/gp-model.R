@@ -150,11 +150,11 @@ print.gp_model <- function(x, ...) {
   check_class(x, "gp_model")
   cat("<Gaussian-process model of a search>\n")
   shown <- if (x$noise == "none") setdiff(names(x), c("noise_var", "noise_prior")) else names(x)
-  cat(sprintf("  %-17s  %s\n", shown, vapply(shown, function(name) model_setting_words(x[[name]], name), "")), sep = "")
+  cat(sprintf("  %-17s  %s\n", shown, vapply(shown, function(name) model_setting_text(x[[name]], name), "")), sep = "")
   invisible(x)
 }
 
-model_setting_words <- function(value, name) {
+model_setting_text <- function(value, name) {
   if (is.null(value)) {
     return(switch(name, kernel = "chosen for the domain: Matern 5/2 with a lengthscale per input",
                   refit = "none: kernel and noise variance are fixed", "none"))
@@ -171,14 +171,14 @@ model_setting_words <- function(value, name) {
          transform = switch(value, none = "none: rewards are centred and scaled",
                             power = "power: rewards are transformed",
                             "log: a power transform or a logarithm of rewards if it improves the likelihood"),
-         noise_prior = , lengthscale_prior = lognormal_words(value), first_line(value))
+         noise_prior = , lengthscale_prior = lognormal_text(value), first_line(value))
 }
 
-lognormal_words <- function(prior) {
+lognormal_text <- function(prior) {
   parts <- lognormal_parts(prior, "prior")
-  words <- sprintf("log-normal, median %.3g, sdlog %.3g", exp(parts[, 2]), parts[, 3])
-  if (is.matrix(prior) && ncol(prior) == 3) words <- sprintf("%s (%.3g%%)", words, 100 * parts[, 1])
-  paste(words, collapse = " or ")
+  text <- sprintf("log-normal, median %.3g, sdlog %.3g", exp(parts[, 2]), parts[, 3])
+  if (is.matrix(prior) && ncol(prior) == 3) text <- sprintf("%s (%.3g%%)", text, 100 * parts[, 1])
+  paste(text, collapse = " or ")
 }
 
 register_family("gp_model", gp_model_entry)

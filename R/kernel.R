@@ -245,7 +245,7 @@ kernel_entries <- list(
     traits = list(
       fitted = c("lengthscale", "variance"), falls = TRUE, smoothness = function(kernel) kernel$nu,
       title = function(kernel) {
-        sprintf("Matern, nu = %s (%s)", format(kernel$nu, digits = 4), smoothness_words(kernel$nu))
+        sprintf("Matern, nu = %s (%s)", format(kernel$nu, digits = 4), smoothness_text(kernel$nu))
       },
       resolved = function(kernel) resolve_stationary,
       gain_growth = function(kernel) function(kernel, d) {
@@ -466,7 +466,7 @@ check_linear_scale <- function(kernel, largest, names) {
   if (!trait(kernel, "grows")) return(invisible())
   size <- max(0, largest[resolve_dims(kernel$dims, names) + 1L], na.rm = TRUE)
   if (size > 0 && kernel$variance * size^2 < 1 / largest_number) {
-    stop_argument("kernel", sprintf("kernel_linear() of inputs of at most %s", exact_words(size)),
+    stop_argument("kernel", sprintf("kernel_linear() of inputs of at most %s", exact_numbers(size)),
                   "one whose variance there is at least 1e-150", try = "other units for the inputs")
   }
 }
@@ -480,12 +480,12 @@ check_semidefinite <- function(K, arg, tolerance) {
   if (values[1] < -tolerance * max(values[2], 0)) {
     stop_argument(arg,
                   sprintf("an indefinite one: its smallest eigenvalue is %.3g, its largest %.3g%s", values[1],
-                          values[2], relative_words(values)), "a positive semi-definite matrix",
+                          values[2], relative_text(values)), "a positive semi-definite matrix",
                   try = "`K + diag(1e-8, nrow(K))` if only rounding is the cause")
   }
 }
 
-relative_words <- function(values) {
+relative_text <- function(values) {
   if (values[2] <= 0) return("")
   sprintf(" (ratio %.3g; down to -1e-08 passes as rounding)", values[1] / values[2])
 }
@@ -772,7 +772,7 @@ kernel_lines <- function(kernel) {
 }
 
 # Sample paths have derivatives of every order below nu.
-smoothness_words <- function(nu) {
+smoothness_text <- function(nu) {
   order <- ceiling(nu) - 1
   switch(as.character(min(order, 3)), "0" = "continuous, not differentiable functions",
          "1" = "once differentiable functions", "2" = "twice differentiable functions",

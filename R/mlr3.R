@@ -301,7 +301,7 @@ record_rest <- function(bandit, domain, inst) {
               rewards_reported(done$values[!reported, , drop = FALSE], inst, bandit))
   }
   if (nrow(done$values) && !any(is.finite(done$values))) {
-    warn_of_failures(failure_words(paste("returned", done$values[, 1])))
+    warn_of_failures(failure_text(paste("returned", done$values[, 1])))
   }
 }
 

@@ -158,7 +158,7 @@ check_goal <- function(goal, config) {
   goal
 }
 
-goal_words <- function(goal) sprintf("%s %s", shown_conditions(goal$text),
+goal_text <- function(goal) sprintf("%s %s", shown_conditions(goal$text),
                                      if (goal$direction == "minimize") "minimised" else "maximised")
 
 goal_sign <- function(goal) if (goal$direction == "minimize") -1 else 1

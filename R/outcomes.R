@@ -263,9 +263,9 @@ outcome_entries <- list(
 )
 
 # An outcome's goal in words, with its response type.
-with_kind <- function(outcome, words) {
-  if (is.null(outcome$rewards)) words
-  else sprintf("%s (%s)", words, sub(" \\(.*", "", trait(outcome$rewards, "title")))
+with_kind <- function(outcome, text) {
+  if (is.null(outcome$rewards)) text
+  else sprintf("%s (%s)", text, sub(" \\(.*", "", trait(outcome$rewards, "title")))
 }
 
 outcome_traits <- list(objective = FALSE, sense = 0, lower = -Inf, upper = Inf)
@@ -494,7 +494,7 @@ shared_width <- function(width, config) {
 
 describe_outcomes <- function(config) {
   roles <- outcome_roles(config)
-  goal <- if (!is.null(config$goal)) paste0("goal ", goal_words(config$goal), "; ")
+  goal <- if (!is.null(config$goal)) paste0("goal ", goal_text(config$goal), "; ")
   paste0(goal, paste(sprintf("%s %s", names(roles), vapply(roles, trait, "", "title")), collapse = ", "))
 }
 

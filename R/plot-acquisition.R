@@ -12,7 +12,7 @@ acquisition_plot_data <- function(bandit, context, width, resolution, inputs = N
   check_one_objective(bandit$config, "acquisition")
   width <- if (is.null(width)) 2 else check_number(width, lower = 0)
   if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
-  coming <- look_ahead(bandit, context)
+  coming <- preview_query(bandit, context)
   if (is.null(coming)) stop_state("No further query can be made, so there is no acquisition function.", argument = "x")
   copy <- frame_of(bandit$copy())
   contexts <- contexts_for(copy, context, 1)
@@ -148,7 +148,7 @@ plot_acquisition <- function(bandit, context, width, resolution, frame, inputs =
 
 ggplot_acquisition <- function(bandit, context, width, resolution, inputs = NULL) {
   plot_data <- acquisition_plot_data(bandit, plot_data_context(bandit, context), width, resolution, inputs)
-  picture <- ggplot_slices(plot_data) + ggplot2::labs(y = NULL, title = plot_data$title) + ggplot_look("top") +
+  picture <- ggplot_slices(plot_data) + ggplot2::labs(y = NULL, title = plot_data$title) + ggplot_theme("top") +
     ggplot2::theme(strip.placement = "outside")
   picture$data <- acquisition_returned(plot_data)
   picture

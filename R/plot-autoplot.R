@@ -41,7 +41,7 @@ autoplot.GPBandit <- function(object, type = c("auto", "curve", "map", "arms", "
   if (type == "importance") {
     data <- input_importance(object, context = plot_data_context(object, context))
     several <- !is.null(data$outcome)
-    return((if (several) ggplot_importance_of_outcomes(data) else ggplot_importance(data)) + ggplot_look("top"))
+    return((if (several) ggplot_importance_of_outcomes(data) else ggplot_importance(data)) + ggplot_theme("top"))
   }
   if (type == "progress") return(ggplot_progress_of_bandit(object))
   if (type == "acquisition") return(ggplot_acquisition(object, context, width, resolution))
@@ -50,14 +50,14 @@ autoplot.GPBandit <- function(object, type = c("auto", "curve", "map", "arms", "
   if (type %in% c("front", "feasible")) {
     found <- found_by_bandit(object, type, context, width, resolution)
     picture <- ggplot_outcomes(found, plot_data_of_outcomes(found, type, NULL, or_else(width, 2), resolution), type)
-    return(picture + ggplot2::labs(title = found$title) + ggplot_look("top"))
+    return(picture + ggplot2::labs(title = found$title) + ggplot_theme("top"))
   }
   if (type %in% through_best) {
     return(ggplot_through_best(object, type, plot_data_context(object, context), width, resolution))
   }
   plot_data <- bandit_plot_data(object, context, truth, type, width, next_choice, resolution)
   picture <- if (plot_data$type == "map") ggplot_map(object, plot_data) else ggplot_profile(object, plot_data)
-  picture + ggplot_log(plot_data$log) + ggplot2::labs(title = plot_data$title) + ggplot_look("right")
+  picture + ggplot_log(plot_data$log) + ggplot2::labs(title = plot_data$title) + ggplot_theme("right")
 }
 
 #' @rdname bandit-autoplot
@@ -91,7 +91,7 @@ autoplot.bandit_run <- function(object, type = c("cumulative", "average", "simpl
   picture + ggplot2::geom_line(data = lines, mapping = aesthetics, linewidth = 0.8, na.rm = TRUE) +
     ggplot2::scale_colour_manual(NULL, values = colours, breaks = shown) +
     ggplot2::scale_linetype_manual(NULL, values = types, breaks = shown) +
-    ggplot_log(log) + ggplot2::labs(x = "round", y = plot_data$label, title = plot_data$title) + ggplot_look()
+    ggplot_log(log) + ggplot2::labs(x = "round", y = plot_data$label, title = plot_data$title) + ggplot_theme()
 }
 
 #' @rdname bandit-autoplot
@@ -120,7 +120,7 @@ autoplot.bandit_comparison <- function(object, type = "average_regret", bound = 
     (if (!is.null(curves$bound)) ggplot2::geom_line(data = curves, mapping = aes_of(y = "bound"), colour = "black",
                                                     linetype = "dashed", na.rm = TRUE)) +
     ggplot_log(plot_data$log) + ggplot2::labs(x = "round", y = plot_data$label,
-                                              subtitle = plot_data$note) + ggplot_look()
+                                              subtitle = plot_data$note) + ggplot_theme()
 }
 
 need_ggplot2 <- function() {
@@ -145,7 +145,7 @@ ggplot_through_best <- function(bandit, type, context, width, resolution) {
   }
   picture <- switch(type, sd = plane("sd", "mean"), triangle = plane("mean", "sd"),
                     ggplot_slices(plot_data) + ggplot2::labs(y = plot_data$label))
-  picture + ggplot2::labs(title = plot_data$title) + ggplot_look("right")
+  picture + ggplot2::labs(title = plot_data$title) + ggplot_theme("right")
 }
 
 # --- a search ------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ autoplot.bandit_maximum <- function(object, type = c("progress", "slices", "map"
   if (type == "parallel") return(ggplot_parallel(bandit, context_of(object), inputs))
   plot_data <- maximum_plot_data(object, type, inputs, width, resolution)
   of_form(object$bandit$config, "ggplot_maximum")(object, plot_data, type) +
-    ggplot_look(if (type == "map") "right" else "top")
+    ggplot_theme(if (type == "map") "right" else "top")
 }
 
 ggplot_rewards <- function(object, plot_data, type) {
@@ -197,7 +197,7 @@ ggplot_rewards <- function(object, plot_data, type) {
 ggplot_progress_of_bandit <- function(bandit) {
   plot_data <- progress_of_bandit(bandit)
   of_form(bandit$config, "ggplot_maximum")(plot_data$found, list(progress = plot_data$data), "progress") +
-    ggplot_ahead(plot_data$ahead) + ggplot2::labs(title = plot_data$title) + ggplot_look("top")
+    ggplot_ahead(plot_data$ahead) + ggplot2::labs(title = plot_data$title) + ggplot_theme("top")
 }
 
 # Slices or a two-dimensional plot through the recommended point.

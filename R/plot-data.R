@@ -46,7 +46,7 @@ bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, r
   plot_data$scattered <- plot_data$type == "map" && is_scattered(bandit$config$domain)
   plot_data[c("queries", "played")] <- plot_data_queries(bandit, context)
   points <- picture_points(bandit$config$domain, plot_data$type, plot_data$played, resolution)
-  coming <- if (next_choice || is.null(width)) look_ahead(bandit, context)
+  coming <- if (next_choice || is.null(width)) preview_query(bandit, context)
   ahead <- if (!is.null(coming)) own_columns(coming, given_names(bandit$config))
   plot_data$band <- plot_data_band(bandit, width, ahead)
   plot_data <- plot_data_frame(bandit, plot_data, points, truth)
@@ -120,7 +120,7 @@ plot_data_log <- function(domain, type) {
 
 # The next query and its width, from a copy of the bandit: neither the bandit nor the user's random number state
 # changes. NULL if no query can be made.
-look_ahead <- function(bandit, context) {
+preview_query <- function(bandit, context) {
   copy <- bandit$copy()
   tryCatch({
     preserve_rng(copy$suggest(context = context))
@@ -153,14 +153,14 @@ plot_data_frame <- function(bandit, plot_data, points, truth) {
   posterior <- with_band(drawn_posterior(bandit, points, plot_data$context, plot_data$band$width), plot_data$band$width)
   plot_data$points <- cpp_frame(point_labels(domain, points$arm, points$inputs))
   if (!is.null(truth)) truth <- truth_values(truth, user_inputs(domain, points), plot_data$context, can_count(domain))
-  ours <- as.list(posterior[c("mean", "sd", "lower", "upper")])
-  ours$feasible <- posterior$feasible
+  own <- as.list(posterior[c("mean", "sd", "lower", "upper")])
+  own$feasible <- posterior$feasible
   plot_data$set <- level_set_plot_data(bandit, plot_data)
-  ours$label <- if (!is.null(plot_data$set)) as.character(plot_data$set$label)
-  if (can_count(domain)) ours$plays <- tabulate(plot_data$queries$arm, point_total(points))
-  ours$truth <- truth
-  plot_data$frame <- cpp_frame(ours)
-  plot_data$shown <- cpp_frame(c(as.list(plot_data$points), columns_beside(ours, names(plot_data$points))))
+  own$label <- if (!is.null(plot_data$set)) as.character(plot_data$set$label)
+  if (can_count(domain)) own$plays <- tabulate(plot_data$queries$arm, point_total(points))
+  own$truth <- truth
+  plot_data$frame <- cpp_frame(own)
+  plot_data$shown <- cpp_frame(c(as.list(plot_data$points), distinct_columns(own, names(plot_data$points))))
   plot_data
 }
 
@@ -211,7 +211,7 @@ plot_data_title <- function(bandit, plot_data) {
   title <- sprintf("%s after %d %s%s", trait(bandit$config$policy, "short"), rounds,
                    if (rounds == 1) "query" else "queries", if (none) ", without rewards yet" else "")
   if (is.null(plot_data$context)) return(title)
-  paste0(title, ", in the context ", point_words(as.data.frame(plot_data$context), 4))
+  paste0(title, ", in the context ", point_text(as.data.frame(plot_data$context), 4))
 }
 
 # A curve with a single point is drawn as a bar.

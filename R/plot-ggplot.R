@@ -4,7 +4,7 @@ ggplot_log <- function(log) {
   list(if (grepl("x", log)) ggplot2::scale_x_log10(), if (grepl("y", log)) ggplot2::scale_y_log10())
 }
 
-ggplot_look <- function(legend = "top") {
+ggplot_theme <- function(legend = "top") {
   ggplot2::theme_minimal(base_size = 11) +
     ggplot2::theme(legend.position = legend, legend.justification = if (legend == "top") "left" else "top",
                    legend.spacing.y = ggplot2::unit(6, "pt"), legend.margin = ggplot2::margin(2, 2, 2, 2),
@@ -118,9 +118,9 @@ axis_of_panels <- function(data) {
   # (About as many letters as fit below all panels of a row.)
   room <- 66 / ceiling(if (is.null(data$acquisition)) sqrt(nlevels(data$panel)) else nlevels(data$panel))
   for (one in split(seq_len(nrow(levels)), levels$panel)) {
-    words <- unique(levels$label[one])
-    short <- abbreviate(words, max(3, floor(room / max(length(words), 1)) - 1), named = FALSE)
-    levels$label[one] <- short[match(levels$label[one], words)]
+    text <- unique(levels$label[one])
+    short <- abbreviate(text, max(3, floor(room / max(length(text), 1)) - 1), named = FALSE)
+    levels$label[one] <- short[match(levels$label[one], text)]
   }
   within <- function(limits) levels$value >= limits[1] - 0.5 & levels$value <= limits[2] + 0.5
   list(data = data, scale = ggplot2::scale_x_continuous(

@@ -34,14 +34,14 @@ nearest_candidates <- function(candidates, points, domain) {
 level_named <- function(set) if (is.null(set$level)) "the level" else paste("level", format(set$level, digits = 6))
 
 # Names of the labels for the legend.
-label_words <- function(set) {
+described_labels <- function(set) {
   at <- level_named(set)
   c(above = paste("above", at), unknown = "unknown", below = paste("below", at))
 }
 
 label_key <- function(set, contour = TRUE) {
-  words <- label_words(set)
-  rbind(key_entry(words, label_colours[names(words)], pch = 15, size = 2.2),
+  text <- described_labels(set)
+  rbind(key_entry(text, label_colours[names(text)], pch = 15, size = 2.2),
         if (contour && !is.null(set$level)) key_entry("posterior mean at the level", "black", lty = 1, lwd = 2.5))
 }
 
@@ -57,8 +57,8 @@ draw_level_set <- function(xs, ys, z, labels, edges, level) {
 }
 
 ggplot_label_scale <- function(set, ...) {
-  words <- label_words(set)
-  ggplot2::scale_fill_manual(NULL, values = label_colours, labels = words, breaks = names(words), drop = FALSE, ...)
+  text <- described_labels(set)
+  ggplot2::scale_fill_manual(NULL, values = label_colours, labels = text, breaks = names(text), drop = FALSE, ...)
 }
 
 ggplot_level_contours <- function(surface, level) {

@@ -232,12 +232,12 @@ ggplot_outcomes <- function(found, plot_data, type) {
 
 ggplot_front <- function(data) {
   pair <- attr(data, "objectives")
-  words <- c(kept = "evaluation", infeasible = "beyond a limit", reference = "reference point",
+  text <- c(kept = "evaluation", infeasible = "beyond a limit", reference = "reference point",
              front = "front (posterior means)")
-  data$what <- factor(words[data$kind], words)
+  data$what <- factor(text[data$kind], text)
   front <- data[data$kind == "front", ]
   bars <- with_bars(front)
-  colours <- stats::setNames(c(mark$seen, pale, mark$next_choice, mark$mean), words)
+  colours <- stats::setNames(c(mark$seen, pale, mark$next_choice, mark$mean), text)
   ggplot2::ggplot(data) +
     ggplot2::geom_segment(data = bars, mapping = aes_of(x = "lower_x", xend = "upper_x", y = "y", yend = "y"),
                           colour = mark$mean, alpha = 0.5) +
@@ -246,8 +246,8 @@ ggplot_front <- function(data) {
     ggplot2::geom_line(data = front, mapping = aes_of(x = "x", y = "y"), colour = mark$mean, linewidth = 0.8) +
     ggplot2::geom_point(mapping = aes_of(x = "x", y = "y", colour = "what", shape = "what", size = "what")) +
     ggplot2::scale_colour_manual(NULL, values = colours) +
-    ggplot2::scale_shape_manual(NULL, values = stats::setNames(c(16, 16, 3, 16), words)) +
-    ggplot2::scale_size_manual(NULL, values = stats::setNames(c(1.6, 1.6, 3, 0.4), words)) +
+    ggplot2::scale_shape_manual(NULL, values = stats::setNames(c(16, 16, 3, 16), text)) +
+    ggplot2::scale_size_manual(NULL, values = stats::setNames(c(1.6, 1.6, 3, 0.4), text)) +
     ggplot2::labs(x = pair[1], y = pair[2])
 }
 

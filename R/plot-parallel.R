@@ -99,12 +99,12 @@ draw_parallel_axes <- function(axes) {
 }
 
 # Text that is readable on lines.
-halo_text <- function(x, y, words, adj, cex = 0.75) {
+halo_text <- function(x, y, wording, adj, cex = 0.75) {
   step <- graphics::par("cxy") * 0.06
   for (angle in seq(0, 1.75 * pi, pi / 4)) {
-    graphics::text(x + step[1] * cos(angle), y + step[2] * sin(angle), words, adj = adj, cex = cex, col = "white")
+    graphics::text(x + step[1] * cos(angle), y + step[2] * sin(angle), wording, adj = adj, cex = cex, col = "white")
   }
-  graphics::text(x, y, words, adj = adj, cex = cex)
+  graphics::text(x, y, wording, adj = adj, cex = cex)
 }
 
 ggplot_parallel <- function(bandit, context, inputs = NULL) {
@@ -138,7 +138,7 @@ ggplot_parallel <- function(bandit, context, inputs = NULL) {
     ggplot2::scale_x_continuous(breaks = seq_along(names), labels = unname(plot_data$labels),
                                 expand = ggplot2::expansion(add = c(0.35, 0.45))) +
     ggplot2::scale_y_continuous(breaks = NULL, expand = ggplot2::expansion(mult = 0.08)) +
-    ggplot2::labs(x = NULL, y = NULL, title = plot_data$title) + ggplot_look("right")
+    ggplot2::labs(x = NULL, y = NULL, title = plot_data$title) + ggplot_theme("right")
 }
 
 parallel_labels <- function(axis, k) {

@@ -112,7 +112,7 @@ plane_plot_data <- function(bandit, context, through, pair, resolution = NULL) {
   model_state <- data.frame(mean = rep(NA_real_, nrow(grid)), sd = NA_real_)
   there <- balanced$points[balanced$fits, , drop = FALSE]
   model_state[balanced$fits, ] <- model_state_along(bandit, there, context)[c("mean", "sd")]
-  cbind(grid, columns_beside(model_state, pair))
+  cbind(grid, distinct_columns(model_state, pair))
 }
 
 # Slices go through the recommended point.

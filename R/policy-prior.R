@@ -149,7 +149,7 @@ prior_of_input <- function(prior, domain, name) {
     stop_argument("prior_optimum", sprintf("a weight for %s = %s", name, invalid[1]), allowed)
   }
   weight <- prior_level_weights(part, levels)
-  function(x) ifelse(is.na(x), 0, log(weight / max(weight))[match(level_words(x), levels)])
+  function(x) ifelse(is.na(x), 0, log(weight / max(weight))[match(level_text(x), levels)])
 }
 
 prior_level_weights <- function(part, levels) {

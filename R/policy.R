@@ -750,7 +750,7 @@ resolve_cost <- function(cost, config) {
 }
 
 # Checks that the cost is valid when the bandit is made, not only in its first round.
-check_cost_here <- function(config) {
+check_cost_setting <- function(config) {
   if (!is.null(config$policy$cost)) {
     resolve_cost(config$policy$cost, config)$cost(spread_points(config$domain, 20)$inputs)
   }
@@ -796,4 +796,4 @@ register_form("reward", for_users = function(config) function(mean, sd) list(mea
 register_form("outcomes", for_users = outcomes_for_users)
 
 register_family("bandit_policy", policy_entries, tag = "kind", traits = policy_traits, optional = policy_options,
-                words = c("title", "short", "random", "draws", "bound"), prefix = "policy_")
+                text = c("title", "short", "random", "draws", "bound"), prefix = "policy_")

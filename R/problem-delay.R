@@ -55,7 +55,7 @@ delay_of_query <- function(delay, x, seed) {
 #' @export
 print.bandit_delay <- function(x, ...) {
   check_class(x, "bandit_delay")
-  cat(sprintf("<delay in rounds: %s>\n", distribution_words(x)))
+  cat(sprintf("<delay in rounds: %s>\n", distribution_text(x)))
   invisible(x)
 }
 

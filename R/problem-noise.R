@@ -30,7 +30,7 @@ draw_noise <- function(noise, n) {
 }
 
 # The words with which print() names noises and delays, for example "gaussian(sd = 0.1)".
-distribution_words <- function(x) {
+distribution_text <- function(x) {
   if (!length(x$parameters)) return(x$type)
   sprintf("%s(%s)", x$type,
           paste(names(x$parameters), "=", format(x$parameters, trim = TRUE), collapse = ", "))
@@ -39,7 +39,7 @@ distribution_words <- function(x) {
 #' @export
 print.bandit_noise <- function(x, ...) {
   check_class(x, "bandit_noise")
-  cat(sprintf("<noise: %s>\n", distribution_words(x)))
+  cat(sprintf("<noise: %s>\n", distribution_text(x)))
   invisible(x)
 }
 

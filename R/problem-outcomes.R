@@ -123,11 +123,11 @@ set_hypervolume <- function(problem, optimum, reference, wanted) {
 # ---- runs ----------------------------------------------------------------------------------
 
 check_same_outcomes <- function(config, problem) {
-  ours <- outcome_names(config)
+  own <- outcome_names(config)
   theirs <- names(problem$outcomes)
-  if (!setequal(ours, theirs)) {
+  if (!setequal(own, theirs)) {
     stop_argument("problem", sprintf("a problem with the outcomes %s", quoted(theirs)),
-                  sprintf("a problem with the bandit's outcomes, %s", quoted(ours)))
+                  sprintf("a problem with the bandit's outcomes, %s", quoted(own)))
   }
   of <- function(roles) names(Filter(function(role) trait(role, "objective"), roles))
   if (!setequal(of(problem$outcomes), objectives(config))) {

@@ -179,8 +179,8 @@ print.bandit_problem <- function(x, ...) {
   line <- function(label, text) cat(sprintf("  %-12s %s\n", label, text))
   if (!is.null(x$outcomes)) line("outcomes", paste(names(x$outcomes), vapply(x$outcomes, trait, "", "title"),
                                                    collapse = ", "))
-  line("noise", distribution_words(x$noise))
-  if (!is.null(x$delay)) line("delay", distribution_words(x$delay))
+  line("noise", distribution_text(x$noise))
+  if (!is.null(x$delay)) line("delay", distribution_text(x$delay))
   if (x$periods > 1) line("periods", sprintf("%d, changes after rounds %s", as.integer(x$periods),
                                              paste(x$change_points, collapse = ", ")))
   if (x$constraint_count > 0) line("constraints", x$constraint_count)

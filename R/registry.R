@@ -23,9 +23,9 @@ families <- new.env(parent = emptyenv())
 # `prefix`: the prefix of the constructors' names, if a string can replace a call of a constructor. `plain`: kinds
 # without settings and constructor, which are selected by a string. `bare`: constructors whose names lack the prefix; a
 # string for one of them is its whole name.
-register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL,
+register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, text = NULL,
                             open = FALSE, prefix = NULL, plain = NULL, bare = NULL) {
-  assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, words = words, open = open,
+  assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, text = text, open = open,
                      prefix = prefix, plain = plain, bare = bare), envir = families)
 }
 
@@ -69,24 +69,24 @@ checked_settings <- function(entry, frame) {
 # from a file.) The same parts are checked repeatedly by nested functions, so parts that were found valid are cached.
 fault_of_part <- function(x, class) {
   if (found_whole(x, class)) return(NULL)
-  fault <- look_for_fault(x, class)
+  fault <- find_fault(x, class)
   if (is.null(fault)) remember_whole(x, class)
   fault
 }
 
 # The last few valid objects of each class. Only small objects that contain values are cached. Functions and
 # environments are excluded because their contents may change while the object remains identical.
-whole_parts <- new.env(parent = emptyenv())
-whole_parts_kept <- 12L
+valid_parts <- new.env(parent = emptyenv())
+valid_parts_kept <- 12L
 
 found_whole <- function(x, class) {
-  for (known in whole_parts[[class]]) if (identical(known, x, num.eq = FALSE, attrib.as.set = FALSE)) return(TRUE)
+  for (known in valid_parts[[class]]) if (identical(known, x, num.eq = FALSE, attrib.as.set = FALSE)) return(TRUE)
   FALSE
 }
 
 remember_whole <- function(x, class) {
   if (utils::object.size(x) > 1e4 || !holds_values_only(x)) return(invisible())
-  assign(class, utils::head(c(list(x), whole_parts[[class]]), whole_parts_kept), envir = whole_parts)
+  assign(class, utils::head(c(list(x), valid_parts[[class]]), valid_parts_kept), envir = valid_parts)
 }
 
 holds_values_only <- function(x) {
@@ -94,7 +94,7 @@ holds_values_only <- function(x) {
   (is.null(x) || is.atomic(x) || is.list(x)) && all(vapply(within, holds_values_only, NA))
 }
 
-look_for_fault <- function(x, class) {
+find_fault <- function(x, class) {
   catch_error({
     family <- family_of(class)
     of_class <- if (isTRUE(family$open)) inherits(x, class) else identical(class(x), class)
@@ -122,7 +122,7 @@ check_part_fields <- function(fields, family) {
   }
   entry <- entry_of(family, kind)
   entry$settings <- c(entry$settings, family$optional[intersect(names(family$optional), names(fields))])
-  invalid <- setdiff(names(fields), c(names(entry$settings), family$tag, family$words))
+  invalid <- setdiff(names(fields), c(names(entry$settings), family$tag, family$text))
   if (length(invalid) && !isTRUE(family$open)) stop_fault("it has ", quoted(invalid))
   check_entry(fields, entry, exact = !isTRUE(family$open))
 }
@@ -233,7 +233,7 @@ check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 
 # One line with the title of a part and its settings.
 print_part <- function(x, title, settings = unclass(x)) {
-  cat("<", paste(c(title, setting_words(settings)), collapse = ", "), ">\n", sep = "")
+  cat("<", paste(c(title, setting_text(settings)), collapse = ", "), ">\n", sep = "")
   invisible(x)
 }
 
@@ -258,7 +258,7 @@ register_formats <- function() {
 }
 
 # "name = value" for each setting that is given.
-setting_words <- function(settings) {
+setting_text <- function(settings) {
   settings <- Filter(length, settings)
   vapply(names(settings), function(name) paste(name, "=", setting_value(settings[[name]])), "")
 }
@@ -266,7 +266,7 @@ setting_words <- function(settings) {
 setting_value <- function(value) {
   if (is.function(value)) return("user function")
   if (!is.list(value)) return(paste(format(value, digits = 4, trim = TRUE), collapse = " "))
-  if (is.object(value)) trait(value, "title") else paste0("(", paste(setting_words(value), collapse = ", "), ")")
+  if (is.object(value)) trait(value, "title") else paste0("(", paste(setting_text(value), collapse = ", "), ")")
 }
 
 # ---- strings ------------------------------------------------------------------

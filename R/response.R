@@ -222,7 +222,7 @@ rewards_entries <- list(
                      approximation = check_approximation(approximation)),
     later = "approximation",
     traits = list(title = function(rewards) sprintf("successes of trials (%s)%s", rewards$link,
-                                                    direction_words(rewards)),
+                                                    direction_text(rewards)),
                   likelihood = function(rewards) list(kind = rewards$link),
                   response = function(rewards) if (rewards$link == "logit") stats::plogis else stats::pnorm,
                   latent = function(rewards) {
@@ -237,7 +237,7 @@ rewards_entries <- list(
   counts = list(
     settings = alist(direction = check_direction(direction), approximation = check_approximation(approximation)),
     later = "approximation",
-    traits = list(title = function(rewards) paste0("counts", direction_words(rewards)),
+    traits = list(title = function(rewards) paste0("counts", direction_text(rewards)),
                   likelihood = function(rewards) list(kind = "counts"), response = function(rewards) exp,
                   latent = function(rewards) function(reward) log(pmax(reward, 0)),
                   expected = "an expected count (of exposure 1), a number > 0",
@@ -250,7 +250,7 @@ rewards_entries <- list(
     settings = alist(levels = check_ratings(levels), cuts = check_cuts(cuts, length(levels)),
                      direction = check_direction(direction), approximation = check_approximation(approximation)),
     later = "approximation",
-    traits = list(title = function(rewards) sprintf("%d levels%s", length(rewards$levels), direction_words(rewards)),
+    traits = list(title = function(rewards) sprintf("%d levels%s", length(rewards$levels), direction_text(rewards)),
                   likelihood = function(rewards) list(kind = "ordinal", cuts = rewards$cuts),
                   response = function(rewards) function(f) expected_level(f, rewards$cuts),
                   latent = function(rewards) function(reward) latent_of_level(reward, rewards$cuts),
@@ -335,7 +335,7 @@ latent_of_level <- function(level, cuts) {
   }, 0)
 }
 
-direction_words <- function(rewards) if (identical(rewards$direction, "minimize")) ", minimised" else ""
+direction_text <- function(rewards) if (identical(rewards$direction, "minimize")) ", minimised" else ""
 
 # ---- checks of rewards ----------------------------------------------------------
 

@@ -478,10 +478,10 @@ segment_history <- function(table, config) {
   colnames(inputs) <- input_names(config)
   arm <- if (can_count(config$domain)) list(arm = as.integer(table[, 2]) + 1L)
   at_choice <- in_user_units(data.frame(mean = number(4), sd = number(5)), config)
-  ours <- list(reward = number(3), mean = at_choice$mean, sd = at_choice$sd, width = number(6),
+  own <- list(reward = number(3), mean = at_choice$mean, sd = at_choice$sd, width = number(6),
                action = action_names[table[, 7]], status = status_names[table[, 8]])
   cpp_frame(c(list(id = as.integer(table[, 1])), arm, as.list(as.data.frame(inputs)),
-              columns_beside(ours, input_names(config))))
+              distinct_columns(own, input_names(config))))
 }
 
 register_family("bandit_changes", change_entries, tag = "kind", traits = change_traits, prefix = "change_",

@@ -95,25 +95,25 @@ new_pending <- function(kind) new_part("bandit_pending", kind, parent.frame())
 #   `words`           a description for users.
 #   `stands_in`       is a value used for a reward that has not been observed?
 #   `variance_knows`  are the sds computed as if the pending rewards had been observed?
-pending_traits <- list(noticed = TRUE, replaces = FALSE, stands_in = FALSE, variance_knows = FALSE, words = NULL)
+pending_traits <- list(noticed = TRUE, replaces = FALSE, stands_in = FALSE, variance_knows = FALSE, text = NULL)
 
 pending_entries <- list(
-  ignore = list(traits = list(noticed = FALSE, words = "ignored")),
+  ignore = list(traits = list(noticed = FALSE, text = "ignored")),
   hallucinate = list(
     settings = alist(guard = check_number(guard, lower = 0, infinite = TRUE)),
-    traits = list(variance_knows = TRUE, words = function(pending) {
+    traits = list(variance_knows = TRUE, text = function(pending) {
       paste0("included in the variance (hallucinated)",
              if (is_guarded(pending)) sprintf(", at most %g nats at a time", pending$guard))
     })
   ),
   penalize = list(
     settings = alist(lipschitz = if (!is.null(lipschitz)) check_number(lipschitz, lower = 0, open_lower = TRUE)),
-    traits = list(words = "penalised around")
+    traits = list(text = "penalised around")
   ),
   censor = list(
     settings = alist(unit = check_choice(unit, c("rounds", "time")), m = check_patience(m, unit),
                      value = check_number(value, lower = -largest_number, upper = largest_number)),
-    traits = list(replaces = TRUE, stands_in = TRUE, words = function(pending) {
+    traits = list(replaces = TRUE, stands_in = TRUE, text = function(pending) {
       sprintf("censored as %g, lost after %g %s", pending$value, pending$m,
               if (pending$unit == "time") "units of time" else "rounds")
     })
@@ -159,7 +159,7 @@ resolve_pending <- function(pending, config) {
   out
 }
 
-describe_pending <- function(pending) trait(pending, "words")
+describe_pending <- function(pending) trait(pending, "text")
 
 is_guarded <- function(pending) !is.null(pending$guard) && is.finite(pending$guard)
 

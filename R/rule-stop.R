@@ -274,8 +274,8 @@ check_stop_in_run <- function(rule, config) {
 check_stop_of_policy <- function(rule, config, arg, allowed) {
   of_rule <- !is.null(config$rule)
   if (!(of_rule || trait(config$policy, "safe")) || (!is.null(rule) && trait(rule, "by_rewards"))) return(invisible())
-  words <- if (is.null(rule)) "NULL" else dQuote(trait(rule, "title"), FALSE)
-  stop_argument(arg, sprintf("%s for %s", words, trait(config$policy, "title")),
+  text <- if (is.null(rule)) "NULL" else dQuote(trait(rule, "title"), FALSE)
+  stop_argument(arg, sprintf("%s for %s", text, trait(config$policy, "title")),
                 paste(allowed, if (of_rule) "if points are chosen by a rule over several posteriors"
                                else "if only points that are known to be safe are evaluated"))
 }
@@ -460,7 +460,7 @@ prior_story <- function(bandit) {
       sprintf("f is drawn from the %s and %s",
               if (is.null(config$refit)) "prior"
               else "prior with the hyperparameters fitted so far",
-              of_form(config, "noise_in_words")(config))
+              of_form(config, "noise_text")(config))
     },
     if (is_single_fit(config)) {
       paste("hyperparameters or scale are a single fit to the same data, which is too certain: no probability. With",
@@ -691,13 +691,13 @@ certify_duel <- function(rule, bandit, context) {
                   point_frame(bandit, best$arm, contexts$row, best$inputs), width = w)
 }
 
-register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title", prefix = "stop_",
+register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, text = "title", prefix = "stop_",
                 plain = "levels")
 
-register_form("reward", certify_gap = certify_gap_of_rewards, noise_in_words = function(config) {
+register_form("reward", certify_gap = certify_gap_of_rewards, noise_text = function(config) {
   sprintf("the noise is Gaussian with variance %g", config$noise_var)
 })
-register_form("response", noise_in_words = function(config) {
+register_form("response", noise_text = function(config) {
   sprintf("rewards are %s, the posterior as if it were its Gaussian approximation", trait(config$rewards, "title"))
 })
 register_form("comparison", certify_gap = certify_duel)

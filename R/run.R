@@ -84,15 +84,15 @@ run_bandit <- function(bandit, problem, rounds, progress = NULL, stop_when = NUL
 
 
 check_same_domain <- function(config, problem) {
-  ours <- config$domain
+  own <- config$domain
   theirs <- problem$domain
-  if (!same_points(ours, theirs)) {
+  if (!same_points(own, theirs)) {
     stop_argument("problem", paste("a problem over", describe_domain(theirs)),
-                  paste("a problem over the bandit's own domain,", describe_domain(ours)))
+                  paste("a problem over the bandit's own domain,", describe_domain(own)))
   }
-  if (!same_names(theirs$names, ours$names)) {
+  if (!same_names(theirs$names, own$names)) {
     stop_argument("problem", paste("a problem with the inputs", quoted(theirs$names)),
-                  paste("a problem with the bandit's inputs, in their order:", quoted(ours$names)))
+                  paste("a problem with the bandit's inputs, in their order:", quoted(own$names)))
   }
   if (!constraint_count(config) %in% c(0, problem$constraint_count)) {
     stop_argument("problem", paste("a problem with", amount_of(problem$constraint_count, "constraint")),
@@ -274,12 +274,12 @@ new_run <- function(bandit, problem, ids, ledger) {
   rounds <- length(ids)
   data <- bandit_history(bandit, ids)
   violations <- lapply(seq_len(ncol(ledger$violation)), function(j) ledger$violation[, j])
-  ours <- c(ledger[c("f", "regret", "cumulative_regret", "simple_regret")],
+  own <- c(ledger[c("f", "regret", "cumulative_regret", "simple_regret")],
             list(period = problem_period(problem, rounds), optimum = ledger$optimum),
             stats::setNames(violations, paste0(rep("violation", length(violations)), seq_along(violations))),
             if (length(violations)) ledger[c("cumulative_violation", "hard_violation")], ledger["hypervolume_regret"])
-  ours <- ours[!vapply(ours, is.null, NA)]
-  data[beside(names(ours), names_in_run(bandit$config))] <- ours
+  own <- own[!vapply(own, is.null, NA)]
+  data[beside(names(own), names_in_run(bandit$config))] <- own
   structure(list(data = data, bandit = bandit, problem = problem, rounds = rounds),
             class = "bandit_run")
 }

@@ -105,7 +105,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   domain <- as_domain(domain)
   control <- check_control(control, c("pending", "trust"), "auto_bandit()")
   given <- check_contexts(contexts, domain)
-  if (!missing(direction) && is.null(goal)) check_no_direction_beside(outcomes)
+  if (!missing(direction) && is.null(goal)) check_single_direction(outcomes)
   reward <- check_reward_name(reward, domain, given$names, or_else(outcomes, goal))
   rewards <- check_searched_rewards(rewards, list(outcomes = or_else(outcomes, goal), transfer = transfer))
   parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, c(domain$names, given$names), rewards)

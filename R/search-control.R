@@ -80,7 +80,7 @@ check_control <- function(control, used = names(control), where = NULL) {
 #' @export
 print.search_control <- function(x, ...) {
   check_class(x, "search_control")
-  words <- c(pending = first_line(x$pending),
+  text <- c(pending = first_line(x$pending),
              timeout = if (is.finite(x$timeout)) sprintf("%g s for one evaluation", x$timeout) else "none",
              attempts = sprintf("%g for each point", x$attempts),
              verbose = if (x$verbose) "a message for each evaluation" else "no messages",
@@ -89,7 +89,7 @@ print.search_control <- function(x, ...) {
              trust = if (x$trust) "functions are written to a journal and run from it"
                      else "functions in the file of a journal are an error")
   cat("<control of a search>\n")
-  cat(sprintf("  %-8s  %s\n", names(words), words), sep = "")
+  cat(sprintf("  %-8s  %s\n", names(text), text), sep = "")
   invisible(x)
 }
 

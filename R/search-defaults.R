@@ -104,22 +104,22 @@ with_priors <- function(model, domain, contexts) {
   refit <- model$refit
   kernel <- model$kernel
   lengthscale_prior <- model$lengthscale_prior
-  ours <- is.null(kernel)
-  if (ours) kernel <- default_kernel(domain, contexts)
-  parameters <- if (ours) names(kernel_parameters(kernel))
+  own <- is.null(kernel)
+  if (own) kernel <- default_kernel(domain, contexts)
+  parameters <- if (own) names(kernel_parameters(kernel))
   if (identical(lengthscale_prior, "auto")) {
     count <- sum(grepl("lengthscale", parameters))
-    lengthscale_prior <- if (ours && count > 0) c(meanlog = log(0.4 * sqrt(count)), sdlog = 1)
+    lengthscale_prior <- if (own && count > 0) c(meanlog = log(0.4 * sqrt(count)), sdlog = 1)
   }
   if (is.null(refit)) return(NULL)
-  of_ours <- function(field, prior) {
-    names <- if (ours) grep(field, parameters, value = TRUE)
+  of_default <- function(field, prior) {
+    names <- if (own) grep(field, parameters, value = TRUE)
     stats::setNames(rep(list(prior), length(names)), names)
   }
   priors <- c(lengthscale_priors(kernel, domain, lengthscale_prior, contexts),
-              of_ours("variance$", default_prior_variance),
-              of_ours("correlation", default_prior_correlation),
-              of_ours("own$", default_prior_own),
+              of_default("variance$", default_prior_variance),
+              of_default("correlation", default_prior_correlation),
+              of_default("own$", default_prior_own),
               if (!is.null(model$noise_prior)) list(noise_var = model$noise_prior))
   refit$settings$priors <- utils::modifyList(priors, as.list(refit$settings$priors))
   if (length(refit$settings$priors) == 0) refit$settings$priors <- NULL
@@ -188,7 +188,7 @@ given_design <- function(initial_design, n_initial, domain, most = Inf) {
   count <- point_total(points)
   if (count > most) {
     stop_argument("initial_design", sprintf("one of %d points", as.integer(count)),
-                  sprintf("at most the number of evaluations (%s)", exact_words(most)))
+                  sprintf("at most the number of evaluations (%s)", exact_numbers(most)))
   }
   if (count == 0) {
     stop_argument("initial_design", "one without points", "at least one point",

@@ -150,7 +150,7 @@ costs_at <- function(cost, z) {
 
 check_fidelity_log <- function(log, lower) {
   check_flag(log, "fidelity$log")
-  if (log && lower <= 0) stop_argument("fidelity$log", "TRUE", sprintf("FALSE if `lower` is %s", exact_words(lower)))
+  if (log && lower <= 0) stop_argument("fidelity$log", "TRUE", sprintf("FALSE if `lower` is %s", exact_numbers(lower)))
   log
 }
 
@@ -272,7 +272,7 @@ add_fidelities <- function(search, rows) {
 
 evaluate_at <- function(search, x, z) {
   began <- proc.time()[["elapsed"]]
-  outcome <- evaluate_here(search$objective, one_point(search$bandit$config$domain, x), search$timeout, z)
+  outcome <- evaluate_in_process(search$objective, one_point(search$bandit$config$domain, x), search$timeout, z)
   seconds <- max(proc.time()[["elapsed"]] - began, 1e-3)
   said <- if (is.list(outcome$value)) outcome$value$cost
   if (is.list(outcome$value)) outcome$value <- outcome$value$value
@@ -281,8 +281,8 @@ evaluate_at <- function(search, x, z) {
   cost <- if (!is.null(search$fidelity$cost)) costs_at(search$fidelity$cost, z)
           else if (is.numeric(said) && length(said) == 1 && is.finite(said) && said > 0) as.double(said) else seconds
   if (found$status == "observed" && z != search$fidelity$target) found$status <- "cheap"
-  ours <- data.frame(reward = found$reward, status = found$status, fidelity = z, cost = cost)
-  row <- cbind(as.data.frame(x), columns_beside(ours, search$bandit$config$domain$names))
+  own <- data.frame(reward = found$reward, status = found$status, fidelity = z, cost = cost)
+  row <- cbind(as.data.frame(x), distinct_columns(own, search$bandit$config$domain$names))
   row.names(row) <- NULL
   spent <- spent_cost(search)
   search$history <- rbind(search$history, row)

@@ -137,11 +137,11 @@ importance_of <- function(bandit, context, k, column, points, draws) {
   each <- lapply(seq_len(draws), function(j) sobol_of_values(matrix(drawn[, j], pairs)))
   total <- matrix(vapply(each, `[[`, numeric(d), "total"), d)
   spread <- function(values) stats::var(as.vector(values[seq_len(2 * pairs)]))
-  ours <- mean(do.call(rbind, design))
-  explained <- spread(ours) / base::mean(apply(drawn, 2, spread))
+  own_values <- mean(do.call(rbind, design))
+  explained <- spread(own_values) / base::mean(apply(drawn, 2, spread))
   # With so few pairs of points the indices of a draw have an error. It is estimated from the error for the mean,
   # multiplied by the proportion that the mean explains.
-  off <- min(1, explained) * (sobol_of_values(matrix(ours, pairs))$total - indices$total)
+  off <- min(1, explained) * (sobol_of_values(matrix(own_values, pairs))$total - indices$total)
   limits <- apply(total - or_zero(off), 1, stats::quantile, c(0.05, 0.95), na.rm = TRUE, names = FALSE)
   own <- stats::qt(0.95, sobol_blocks - 1) * indices$se
   rows[c("lower", "upper")] <- list(pmin(pmax(limits[1, ] - own, 0), 1), pmax(pmin(limits[2, ] + own, 1), 0))
@@ -185,9 +185,9 @@ as_kernel_points <- function(bandit, frame, context) {
 #' @export
 print.bandit_importance <- function(x, ...) {
   print.data.frame(x, digits = 3, row.names = FALSE)
-  words <- c(if (!any(x$total > 0, na.rm = TRUE)) "The posterior mean is constant: no input matters so far.",
-             importance_words(attr(x, "explained")))
-  if (length(words)) cat(strwrap(words, width = 0.95 * getOption("width")), sep = "\n")
+  text <- c(if (!any(x$total > 0, na.rm = TRUE)) "The posterior mean is constant: no input matters so far.",
+             importance_text(attr(x, "explained")))
+  if (length(text)) cat(strwrap(text, width = 0.95 * getOption("width")), sep = "\n")
   invisible(x)
 }
 
@@ -195,7 +195,7 @@ print.bandit_importance <- function(x, ...) {
 said_of_shares <- function(explained) if (isTRUE(explained < least_explained)) "nothing can be said yet" else NULL
 
 # A sentence about inputs whose importances are not informative.
-importance_words <- function(explained) {
+importance_text <- function(explained) {
   unsure <- which(!is.na(explained) & explained < least_explained)
   if (!length(unsure)) return(NULL)
   of <- if (is.null(names(explained))) "" else paste0(" about ", names(explained)[unsure])

@@ -34,13 +34,13 @@ open_search <- function(bandit, known, design, journal, race = NULL, prior = NUL
 }
 
 # A resumed search keeps its design, even if the design would now be different or `evaluations` has changed.
-check_same_search <- function(theirs, ours, file, arg) {
+check_same_search <- function(theirs, own, file, arg) {
   without_design <- function(config) {
     config$design <- NULL
     if (has_transfer(config)) config$transfer$optional <- NULL
     config
   }
-  check_same_settings(without_design(theirs), without_design(ours), file, arg)
+  check_same_settings(without_design(theirs), without_design(own), file, arg)
 }
 
 new_search <- function(bandit, known, points, race) {
@@ -130,7 +130,7 @@ next_point <- function(search, busy) {
   query_task(search$bandit$suggest()$id, search$bandit)
 }
 
-all_known_words <- function(count) sprintf("All points are known: the search ends after %d evaluations.", count)
+all_known_message <- function(count) sprintf("All points are known: the search ends after %d evaluations.", count)
 
 # When a stopping rule is satisfied, no more points are suggested.
 search_stops <- function(search) {
@@ -230,7 +230,7 @@ close_search <- function(search, pool, bar) {
     settle(search)
   }
   rescale_if_due(as.environment(search$bandit))
-  if (search$exhausted) message(all_known_words(evaluated(search)))
+  if (search$exhausted) message(all_known_message(evaluated(search)))
   if (!(search$interrupted || search$stopped || search$exhausted || search$out_of_time ||
           evaluated(search) >= search$evaluations)) {
     search$hopeless <- why_hopeless(search)

@@ -137,7 +137,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_class(model, "gp_model", hint = "gp_model()")
   check_no_race_without_noise(race, model)
   fidelity <- check_fidelity(fidelity)
-  if (!missing(direction) && is.null(goal)) check_no_direction_beside(outcomes)
+  if (!missing(direction) && is.null(goal)) check_single_direction(outcomes)
   reward <- check_reward_name(reward, domain, character(), or_else(outcomes, goal))
   parts <- outcomes_of_search(outcomes, limits, direction, reward, goal, domain$names, rewards)
   outcomes <- parts$outcomes
@@ -348,7 +348,7 @@ NULL
 settings_within_budget <- function(evaluations, race) {
   if (is.null(race)) return(evaluations)
   if (evaluations < race$folds) {
-    stop_argument("evaluations", exact_words(evaluations), sprintf("at least the %g folds of a race", race$folds))
+    stop_argument("evaluations", exact_numbers(evaluations), sprintf("at least the %g folds of a race", race$folds))
   }
   floor(evaluations / race$folds)
 }

@@ -37,10 +37,10 @@ takes_inputs <- function(objective, names, extra) {
 split_dots <- function(objective, dots, search) {
   given <- or_else(names(dots), rep("", length(dots)))
   theirs <- argument_names(objective)
-  ours <- c(setdiff(gp_bandit_arguments(), names(moved_arguments())), "reward")
-  of_objective <- given %in% setdiff(theirs, "...") | ("..." %in% theirs & nzchar(given) & !given %in% ours)
-  unknown <- given[!of_objective & nzchar(given) & !given %in% ours]
-  if (length(unknown)) stop_unknown_argument(unknown[1], setdiff(c(search, ours, theirs), "..."))
+  own <- c(setdiff(gp_bandit_arguments(), names(moved_arguments())), "reward")
+  of_objective <- given %in% setdiff(theirs, "...") | ("..." %in% theirs & nzchar(given) & !given %in% own)
+  unknown <- given[!of_objective & nzchar(given) & !given %in% own]
+  if (length(unknown)) stop_unknown_argument(unknown[1], setdiff(c(search, own, theirs), "..."))
   list(objective = dots[of_objective], bandit = dots[!of_objective])
 }
 

@@ -22,7 +22,7 @@ outcomes_of_search <- function(outcomes, limits, direction, reward = NULL, goal 
 
 name_reward <- function(bandit, reward) bandit$config$reward_name <- reward
 
-check_no_direction_beside <- function(outcomes) {
+check_single_direction <- function(outcomes) {
   if (!is.null(outcomes)) {
     stop_unused("direction", "`outcomes` has the direction of each: `to_maximize()` or `to_minimize()`")
   }
@@ -76,7 +76,7 @@ known_outcomes <- function(known, domain) {
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
   with_further(cbind(frame, as.data.frame(known$values),
-                     columns_beside(list(status = rep("given", length(known$failed))), domain$names)), known)
+                     distinct_columns(list(status = rep("given", length(known$failed))), domain$names)), known)
 }
 
 # ---- evaluations ---------------------------------------------------------------------------
@@ -119,17 +119,17 @@ are_impossible <- function(values, roles) {
 check_returned <- function(value, config) {
   given <- names(value)
   if (length(value) < 2 || !(is_number(value) || is.list(value)) || is.null(given)) return(invisible())
-  given_words <- paste("numbers named", paste0("`", given, "`", collapse = ", "))
+  given_text <- paste("numbers named", paste0("`", given, "`", collapse = ", "))
   if (of_form(config, "several")) {
     wanted <- outcome_names(config)
     lacking <- setdiff(wanted, given)
     if (!is.null(named_values(value, wanted, config$domain$names)) || length(lacking) == 0) return(invisible())
-    stop_argument("objective", sprintf("one that returns %s", given_words),
+    stop_argument("objective", sprintf("one that returns %s", given_text),
                   paste("a function that returns numbers named", paste0("`", wanted, "`", collapse = ", ")),
                   try = sprintf("the same names in `objective` and in `outcomes` or `limits` (%s)", lacking[1]))
   }
   if (is.null(config$rewards)) {
-    stop_argument("objective", sprintf("one that returns %s", given_words), "a function that returns one number",
+    stop_argument("objective", sprintf("one that returns %s", given_text), "a function that returns one number",
                   try = sprintf("`outcomes = list(%s = to_maximize(), %s = to_maximize())`, or `tracked()`", given[1],
                                 given[2]))
   }

@@ -71,7 +71,7 @@ needs_fold <- function(search, setting) {
   known <- sum(!is.na(setting$reward))
   needed <- if (complete == 0) search$race$folds
             else if (settings_wait(search)) waits_after
-            else max(first_look(search$race, complete), known + 1)
+            else max(first_check(search$race, complete), known + 1)
   sum(setting$taken) < min(needed, search$race$folds)
 }
 
@@ -217,7 +217,7 @@ amend_settings <- function(search) {
   moved <- abs(reward[rows] - bandit$queries$reward[ids[rows]])
   rows <- rows[moved > 0.1 * sqrt(extra[rows])]
   if (length(rows) == 0) return(invisible())
-  noise <- beside_own_noise(bandit, reward, extra)[rows]
+  noise <- with_own_noise(bandit, reward, extra)[rows]
   noise[is.na(noise)] <- 0
   record(bandit, "amend", as.double(ids[rows]), reward[rows],
          beside = observation_extras(length(rows), noise_var = noise))
@@ -235,14 +235,14 @@ queries_of <- function(search) {
 reported_noise <- function(search, rows) {
   given <- own_columns(search$history, search$bandit$config$domain$names)$noise_var
   if (!is_race(search)) return(given[rows])
-  noise <- beside_own_noise(as.environment(search$bandit), search$history$reward, fold_variance(search))
+  noise <- with_own_noise(as.environment(search$bandit), search$history$reward, fold_variance(search))
   if (!is.null(given)) noise <- ifelse(is.na(given), noise, given)
   noise[rows]
 }
 
 fold_variance <- function(search) own_columns(search$history, search$bandit$config$domain$names)$fold_var
 
-beside_own_noise <- function(bandit, reward, extra) {
+with_own_noise <- function(bandit, reward, extra) {
   extra[extra %in% 0] <- NA
   known <- !is.na(reward)
   extra[known] <- extra[known] + noise_in_user_units(current_config(bandit), reward[known])
@@ -294,8 +294,8 @@ rows_outside <- function(history, domain) {
 }
 
 describe_race <- function(race) {
-  words <- sprintf("%d folds of %d settings", race$spent, race$settings)
-  sprintf("%s (%d complete, %d stopped early: %g folds saved%s)", words, race$complete, race$stopped, race$saved,
+  text <- sprintf("%d folds of %d settings", race$spent, race$settings)
+  sprintf("%s (%d complete, %d stopped early: %g folds saved%s)", text, race$complete, race$stopped, race$saved,
           if (race$unfinished) sprintf(", %d unfinished", race$unfinished) else "")
 }
 

@@ -160,13 +160,13 @@ print.bandit_race <- function(x, ...) {
 pooled_race <- 4
 
 # The smallest number of folds after which a setting may be stopped.
-first_look <- function(race, settings) if (settings < pooled_race) race$burn_in else 2
+first_check <- function(race, settings) if (settings < pooled_race) race$burn_in else 2
 
 is_out_of_race <- function(race, reward, complete) {
   seen <- !is.na(reward)
   k <- sum(seen)
   settings <- nrow(complete)
-  first <- first_look(race, settings)
+  first <- first_check(race, settings)
   if (settings == 0 || k < first || k >= race$folds) return(FALSE)
   incumbent <- complete[which.max(rowMeans(complete)), ]
   d <- (reward - incumbent)[seen]

@@ -20,11 +20,11 @@ new_maximum <- function(history, bandit, ...) {
 
 # During a search a failed evaluation has its reason as status. In the result the status is one word, and the reason is
 # in the next column (if there is any).
-result_words <- c("observed", "partial", "given", "cheap", "stopped", "waiting", "unfinished", "failed")
+result_statuses <- c("observed", "partial", "given", "cheap", "stopped", "waiting", "unfinished", "failed")
 
 with_reasons <- function(history, config) {
   status <- history[[status_name(config)]]
-  failed <- which(!status %in% c(result_words, status_names))
+  failed <- which(!status %in% c(result_statuses, status_names))
   name <- beside("reason", config$domain$names)
   if (length(failed) == 0 || name %in% names(history)) return(history)
   reason <- replace(rep(NA_character_, length(status)), failed, status[failed])
@@ -178,7 +178,7 @@ summary_of_rewards <- function(object) {
   status <- own$status
   counts <- c(evaluated = sum(status %in% c("observed", "cheap")), given = sum(status == "given"),
               failed = sum(is.na(history$reward)))
-  best <- c(as.list(object$par), columns_beside(list(mean = object$value, sd = object$sd), names(object$par)))
+  best <- c(as.list(object$par), distinct_columns(list(mean = object$value, sd = object$sd), names(object$par)))
   structure(list(story = maximum_story(object), best = best,
                  top = object$history[utils::head(order, 5), ], counts = counts,
                  reasons = sort(table(own$reason[is.na(history$reward)]), decreasing = TRUE),
@@ -194,12 +194,12 @@ print.summary_bandit_maximum <- function(x, ...) {
               x$counts[["evaluated"]], x$counts[["failed"]], x$counts[["given"]]))
   if (!is.null(x$race)) cat(race_line(x$race))
   for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
-  for (name in names(x$models)) cat(sprintf("  %-13s%s\n", name, model_words(x$models[[name]])))
+  for (name in names(x$models)) cat(sprintf("  %-13s%s\n", name, model_text(x$models[[name]])))
   if (is.null(x$models)) {
     cat(sprintf("  %-13s%s\n", if (is.null(x$model$noise_var)) "rewards" else "outputs", x$model$outputs))
-    cat(sprintf("  model%-8s%s\n", if (is.null(x$model$average)) "" else "s", model_words(x$model)))
+    cat(sprintf("  model%-8s%s\n", if (is.null(x$model$average)) "" else "s", model_text(x$model)))
   }
-  if (!is.null(x$transfer)) cat(paste0("  ", transfer_words(x$transfer)), sep = "\n")
+  if (!is.null(x$transfer)) cat(paste0("  ", transfer_text(x$transfer)), sep = "\n")
   if (!is.null(x$certificate)) {
     cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
   }
@@ -222,13 +222,13 @@ model_in_force <- function(config) {
        average = average, weights = model_weights(config))
 }
 
-model_words <- function(model) {
-  if (!is.null(model$average)) return(average_words(model))
+model_text <- function(model) {
+  if (!is.null(model$average)) return(average_text(model))
   parameters <- c(model$parameters, noise_var = model$noise_var)
   paste(names(parameters), "=", vapply(parameters, format, "", digits = 3), collapse = ", ")
 }
 
-average_words <- function(model) {
+average_text <- function(model) {
   number <- function(x) vapply(x, format, "", digits = 3)
   part <- model$average
   sprintf("average of %d: %s", length(model$weights),
@@ -407,7 +407,7 @@ summary_of_outcomes <- function(object) {
                  counts = c(evaluated = sum(status %in% c("observed", "partial")), given = sum(status == "given"),
                             failed = sum(nothing)),
                  reasons = sort(table(status[nothing]), decreasing = TRUE),
-                 limits = limits_in_words(frame_of(object$bandit)),
+                 limits = limits_as_text(frame_of(object$bandit)),
                  models = stats::setNames(models, outcome_names(config))), class = "summary_bandit_maximum")
 }
 

@@ -52,10 +52,10 @@ failures_in <- function(history, config) {
 # required.
 reason_of_failures <- function(reasons, design) {
   if (length(reasons) < 10 || (length(unique(reasons)) > 1 && length(reasons) < design)) return(NULL)
-  failure_words(reasons)
+  failure_text(reasons)
 }
 
-failure_words <- function(reasons) {
+failure_text <- function(reasons) {
   if (length(reasons) == 1) return(paste("the only evaluation failed:", reasons))
   sprintf("none of %d evaluations succeeded, %s: %s", length(reasons),
           if (length(unique(reasons)) == 1) "all for one reason" else "the first", reasons[1])
@@ -68,8 +68,8 @@ check_signature <- function(objective, error, beside = NULL) {
   wants <- formals(args(given_objective(objective)))
   required <- names(wants)[vapply(wants, function(w) is.symbol(w) && !nzchar(as.character(w)), NA)]
   required <- setdiff(utils::tail(required, if (is.null(beside)) -1 else -2), "...")
-  missing_words <- function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R")
-  said <- vapply(required, missing_words, "")
+  missing_text <- function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R")
+  said <- vapply(required, missing_text, "")
   unused <- sub("%s.*", "", gettext("unused argument %s", domain = "R"))
   takes_too_few <- !is.null(beside) && startsWith(error, unused)
   if (error %in% said || startsWith(error, unused)) {
@@ -134,8 +134,8 @@ read_reward <- function(outcome, attempts, config) {
 add_row <- function(search, row) {
   frame <- data.frame(as.list(row$point), check.names = FALSE)
   if (is.null(row$values)) frame$reward <- row$reward else frame[names(row$values)] <- as.list(row$values)
-  ours <- c(list(status = row$status), row$more)
-  frame[beside(names(ours), names(frame))] <- ours
+  own <- c(list(status = row$status), row$more)
+  frame[beside(names(own), names(frame))] <- own
   # (Only points with given rewards have separate noise variances.)
   frame[setdiff(names(search$history), names(frame))] <- NA_real_
   search$history <- rbind(search$history, frame)
@@ -161,16 +161,16 @@ warn_without_success <- function(history, config, hopeless = NULL) {
   inputs <- config$domain$names
   if (!is.null(hopeless)) return(warn_of_failures(hopeless, "search", inputs))
   reasons <- failures_in(history, config)
-  if (!is.null(reasons)) warn_of_failures(failure_words(reasons), inputs = inputs)
+  if (!is.null(reasons)) warn_of_failures(failure_text(reasons), inputs = inputs)
 }
 
 # `early`: the name of the process that stopped before its budget was spent, or NULL. `inputs`: names of the inputs.
-warn_of_failures <- function(words, early = NULL, inputs = NULL) {
-  text <- if (is.null(early)) paste0(toupper(substr(words, 1, 1)), substring(words, 2))
-          else sprintf("The %s ended early: %s", early, words)
-  remedy <- if (grepl("(reason|first|failed): returned ", words)) {
+warn_of_failures <- function(wording, early = NULL, inputs = NULL) {
+  text <- if (is.null(early)) paste0(toupper(substr(wording, 1, 1)), substring(wording, 2))
+          else sprintf("The %s ended early: %s", early, wording)
+  remedy <- if (grepl("(reason|first|failed): returned ", wording)) {
     paste0("The objective must return one finite number, or a named number for each outcome.",
-           if (grepl("returned (TRUE|FALSE|\"(yes|no)\")", words)) {
+           if (grepl("returned (TRUE|FALSE|\"(yes|no)\")", wording)) {
              " Results that are yes or no need `rewards = rewards_binary()`."
            })
   } else {
@@ -185,9 +185,9 @@ known_history <- function(known, domain, config = NULL) of_form(config, "known_h
 known_rewards_history <- function(known, domain, ...) {
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
-  ours <- c(list(reward = known$reward, status = rep("given", length(known$reward))),
+  own <- c(list(reward = known$reward, status = rep("given", length(known$reward))),
             known[intersect("noise_var", names(known))], list(...))
-  with_further(cbind(frame, as.data.frame(columns_beside(ours, domain$names), optional = TRUE)), known)
+  with_further(cbind(frame, as.data.frame(distinct_columns(own, domain$names), optional = TRUE)), known)
 }
 
 # A search's history with the further columns of given experiments.
@@ -229,7 +229,7 @@ settle_outcomes <- function(search) {
 
 # The values of a point by name, formatted according to their types.
 describe_point <- function(point, domain = NULL) {
-  point_words(as.list(point), 5, if (!is.null(domain)) units_of(domain))
+  point_text(as.list(point), 5, if (!is.null(domain)) units_of(domain))
 }
 
 register_form("reward", evaluation_line = reward_line, read = read_reward, known_history = known_rewards_history)

@@ -51,7 +51,7 @@ environment(evaluate_objective) <- baseenv()
 
 # In this process, a time limit other than that of the evaluation belongs to the caller. It is not a failure of the
 # objective.
-evaluate_here <- function(objective, point, timeout, look = NULL) {
+evaluate_in_process <- function(objective, point, timeout, look = NULL) {
   outcome <- evaluate_objective(objective, point, timeout, look = look)
   if (is.null(outcome$lost)) pass_on_stop(outcome$condition)
   outcome[names(outcome) != "condition"]
@@ -61,7 +61,7 @@ local_pool <- function(objective, timeout) {
   ended <- list()
   list(free = function() length(ended) == 0, busy = function() length(ended),
        submit = function(task) {
-         ended <<- list(list(task = task, outcome = evaluate_here(objective, task$point, timeout, task$fold)))
+         ended <<- list(list(task = task, outcome = evaluate_in_process(objective, task$point, timeout, task$fold)))
        },
        wait = function() NULL, look = function() NULL,
        take = function() {
@@ -101,7 +101,7 @@ future_pool <- function(objective, workers, timeout) {
   ), parent = emptyenv())
   list(free = function() pool_free(pool), busy = function() length(pool$running) + length(pool$ended),
        submit = function(task) pool_submit(pool, task), wait = function() pool_wait(pool),
-       look = function() pool_look(pool),
+       look = function() poll_pool(pool),
        take = function() {
          out <- pool$ended
          pool$ended <- list()
@@ -167,14 +167,14 @@ pool_submit <- function(pool, task) {
 pool_wait <- function(pool) {
   began <- Sys.time()
   repeat {
-    pool_look(pool)
+    poll_pool(pool)
     if (length(pool$ended) || length(pool$running) == 0) return(invisible())
     Sys.sleep(min(0.1, 0.001 + 0.005 * seconds_since(began)))
   }
 }
 
 # Interrupts are allowed between two checks. Within a check they could cut a worker's message in two.
-pool_look <- function(pool) suspendInterrupts({
+poll_pool <- function(pool) suspendInterrupts({
   if (is.finite(pool$timeout)) pool$running <- lapply(pool$running, interrupt_late, timeout = pool$timeout)
   outcomes <- lapply(pool$running, outcome_so_far, pool = pool)
   ended <- !vapply(outcomes, is.null, NA)

@@ -57,8 +57,8 @@ refuse_upgrade <- function(service, request) {
   answer
 }
 
-on_the_wire <- function(answer, words) {
+on_the_wire <- function(answer, text) {
   headers <- c(answer$headers, if (is.null(answer$headers[["Content-Length"]])) content_length(answer$body))
-  paste0("HTTP/1.1 ", answer$status, " ", words, "\r\n", paste0(names(headers), ": ", headers, "\r\n", collapse = ""),
+  paste0("HTTP/1.1 ", answer$status, " ", text, "\r\n", paste0(names(headers), ": ", headers, "\r\n", collapse = ""),
          "\r\n", answer$body)
 }

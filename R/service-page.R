@@ -37,7 +37,7 @@ serve_model <- function(service) {
     arms = or_else(arm_count(domain), NA), contexts = I(as.character(config$context_names)),
     context_inputs = contexts_described(config),
     constraints = I(constraint_names(config, "g")), outcomes = I(unname(outcomes_described(config))),
-    goal = if (!is.null(config$goal)) list(name = goal_column, title = goal_words(config$goal)),
+    goal = if (!is.null(config$goal)) list(name = goal_column, title = goal_text(config$goal)),
     prefer = described_comparison(config), queries = table_size(bandit$queries),
     requests = lapply(service_schema()$paths, accepted_fields)
   ))
@@ -165,7 +165,7 @@ serve_improvement <- function(service, query) {
   service$bandit$catch_up()
   config <- service$bandit$config
   asked <- numbers_in_query(query[intersect(c("n", "at_least"), names(query))])
-  n <- whole_field(asked, "n", shown_experiments, 1, 1000)
+  n <- integer_field(asked, "n", shown_experiments, 1, 1000)
   why <- without_gains(config)
   gain <- if (is.null(why)) {
     service$bandit$expected_improvement(n, or_else(asked$at_least, 0), page_context(service, query))

@@ -86,7 +86,7 @@ computed_elsewhere <- function(reader, question) {
   promises::promise(function(resolve, reject) {
     waiter <- list(key = question$key, resolve = resolve, until = Sys.time() + 0.9 * reader$time_limit)
     reader$waiting <- c(reader$waiting, list(waiter))
-    look_for_answers(reader)
+    receive_answers(reader)
   })
 }
 
@@ -116,7 +116,7 @@ begin_reader <- function(reader) {
 }
 
 # Checks for answers at short intervals while there are open questions.
-look_for_answers <- function(reader) {
+receive_answers <- function(reader) {
   if (reader$looks) return(invisible())
   reader$looks <- TRUE
   look <- function() {
@@ -130,7 +130,7 @@ look_for_answers <- function(reader) {
     end_waiting(reader, late, reply_late(reader$time_limit))
     for (name in ended) give_up_process(reader, name)
     give_out(reader)
-    if (length(reader$asked)) look_for_answers(reader)
+    if (length(reader$asked)) receive_answers(reader)
   }
   later::later(look, 0.03)
 }

@@ -12,7 +12,7 @@ body_of <- function(request) {
   })
   if (!is.list(found) || is.null(names(found))) {
     # (An answer must not contain text from an untrusted client.)
-    stop_argument("body", if (is.null(found) || is.list(found)) in_json_words(found) else "a value", "a JSON object")
+    stop_argument("body", if (is.null(found) || is.list(found)) json_message(found) else "a value", "a JSON object")
   }
   found
 }
@@ -61,7 +61,7 @@ check_fields <- function(fields, known) {
   if (anyNA(at)) stop_unknown(names(fields)[is.na(at)][1], known)
 }
 
-in_json_words <- function(value) {
+json_message <- function(value) {
   if (is.null(value)) "null"
   else if (!is.list(value)) describe(value)
   else if (is.null(names(value))) sprintf("an array of %d", length(value))
@@ -74,7 +74,7 @@ field_values <- function(fields, name, holds, allowed) {
   if (is.null(value) || (!is.list(value) && holds(value))) return(value)
   entries <- as.list(value)
   if (length(entries) == 0 || !is.null(names(entries)) || !all(vapply(entries, holds, NA))) {
-    stop_argument(name, in_json_words(value), allowed)
+    stop_argument(name, json_message(value), allowed)
   }
   unlist(entries)
 }
@@ -94,7 +94,7 @@ numbers_by_name <- function(fields, name) {
   value <- fields[[name]]
   if (!is.list(value) || is.null(names(value))) return(numbers_field(fields, name))
   if (!all(vapply(check_once(value), is_json_number, NA))) {
-    stop_argument(name, in_json_words(value), "an object with numbers")
+    stop_argument(name, json_message(value), "an object with numbers")
   }
   vapply(value, as.double, 0)
 }
@@ -106,7 +106,7 @@ texts_field <- function(fields, name) {
 text_field <- function(fields, name) {
   value <- fields[[name]]
   if (!is.null(value) && !is_json_text(value)) {
-    stop_argument(name, in_json_words(value), "a text of 1 to 1000 characters")
+    stop_argument(name, json_message(value), "a text of 1 to 1000 characters")
   }
   value
 }
@@ -123,7 +123,7 @@ values_field <- function(fields, name) {
   single <- function(one) is_json_number(one) || is_json_text(one) || (is.logical(one) && length(one) == 1 &&
                                                                        !is.na(one))
   if (!is.list(value) || is.null(names(value)) || !all(vapply(value, single, NA))) {
-    stop_argument(name, in_json_words(value), "an object with a value each, for some of the inputs")
+    stop_argument(name, json_message(value), "an object with a value each, for some of the inputs")
   }
   check_once(value)
 }
@@ -135,19 +135,19 @@ outcomes_field <- function(service, fields, count) {
   allowed <- sprintf("an object with a number or null (of several queries an array of them) for some of %s",
                      quoted(outcome_names(service$bandit$config)))
   if (!is.null(fields[["reward"]])) stop_unused("reward", "`outcomes` is given too, and one of the two is enough")
-  if (!is.list(value) || is.null(names(value))) stop_argument("outcomes", in_json_words(value), allowed)
+  if (!is.list(value) || is.null(names(value))) stop_argument("outcomes", json_message(value), allowed)
   if (!of_form(service$bandit$config, "several")) stop_unused("outcomes", "this bandit has one reward. Use `reward`")
   columns <- lapply(check_once(value), function(entries) {
     entries <- if (is.null(entries)) list(NULL) else as.list(entries)
     known <- vapply(entries, function(one) is.null(one) || is_json_number(one), NA)
-    if (!all(known) || length(entries) != count) stop_argument("outcomes", in_json_words(value), allowed)
+    if (!all(known) || length(entries) != count) stop_argument("outcomes", json_message(value), allowed)
     vapply(entries, function(one) if (is.null(one)) NA_real_ else as.double(one), 0)
   })
   data.frame(columns, check.names = FALSE)
 }
 
 # An integer; `default` if the field is missing.
-whole_field <- function(fields, name, default, lower, upper) {
+integer_field <- function(fields, name, default, lower, upper) {
   if (is.null(fields[[name]])) default else check_count(fields[[name]], name, lower = lower, upper = upper)
 }
 
@@ -262,14 +262,14 @@ reply_text <- function(body, status = 200L, headers = list()) {
 reply_fields <- function(...) {
   fields <- list(...)
   if (all(lengths(fields) == 1)) return(reply_text(json_rows(fields)))
-  words <- vapply(fields, function(x) {
+  text <- vapply(fields, function(x) {
     if (length(x) == 1) cpp_json_scalars(x) else paste0("[", paste(cpp_json_scalars(x), collapse = ","), "]")
   }, "")
-  reply_text(paste0("{", paste0(cpp_json_scalars(names(fields)), ":", words, collapse = ","), "}"))
+  reply_text(paste0("{", paste0(cpp_json_scalars(names(fields)), ":", text, collapse = ","), "}"))
 }
 
-reply_error <- function(status, words, headers = list(), argument = NULL) {
-  reply(c(list(error = words), if (!is.null(argument) && !is.na(argument)) list(argument = argument)),
+reply_error <- function(status, text, headers = list(), argument = NULL) {
+  reply(c(list(error = text), if (!is.null(argument) && !is.na(argument)) list(argument = argument)),
         as.integer(status),
         headers)
 }

@@ -246,7 +246,7 @@ serve_suggest <- function(service, body) {
   config <- service$bandit$config
   context <- contexts_field(service, body[["context"]])
   found <- withCallingHandlers(
-    service$bandit$suggest(whole_field(body, "n", if (is.null(dim(context))) 1 else nrow(context), 1, 1000),
+    service$bandit$suggest(integer_field(body, "n", if (is.null(dim(context))) 1 else nrow(context), 1, 1000),
                            context = context,
                            arms = arms_field(body, "arms"), fixed = values_field(body, "fixed"),
                            shared = texts_field(body, "shared"),
@@ -261,8 +261,8 @@ serve_suggest <- function(service, body) {
   inputs <- names(found)[names(found) %in% given]
   queries <- character()
   if (length(found$id)) {
-    ours <- own_columns(found, inputs)
-    rows <- json_rows(ours[c("id", "token", "attempt", if (!is.null(ours$arm)) "arm")])
+    own <- own_columns(found, inputs)
+    rows <- json_rows(own[c("id", "token", "attempt", if (!is.null(own$arm)) "arm")])
     queries <- paste0(substr(rows, 1, nchar(rows) - 1), ",\"point\":", json_rows(found[inputs]), "}")
   }
   reply_text(paste0("{\"queries\":[", paste(queries, collapse = ","), "]",
@@ -274,7 +274,7 @@ serve_add <- function(service, body) {
   check_fields(body, c("point", "arm", "context", "reward", "outcomes", "constraints", measurement_fields))
   point <- values_field(body, "point")
   arm <- arms_field(body, "arm")
-  if (length(arm) > 1) stop_argument("arm", in_json_words(body[["arm"]]), "one arm: an experiment for each request")
+  if (length(arm) > 1) stop_argument("arm", json_message(body[["arm"]]), "one arm: an experiment for each request")
   given <- list(x = if (!is.null(point)) data.frame(point, check.names = FALSE), arm = arm,
                 context = context_field(service, body[["context"]]),
                 reward = if ("outcomes" %in% names(body)) outcomes_field(service, body, 1)
@@ -378,9 +378,9 @@ serve_front <- function(service, query) {
 # A row of `$best()` or `$front()`.
 point_described <- function(service, point) {
   inputs <- intersect(names(point), given_names(service$bandit$config))
-  ours <- own_columns(point, inputs)
-  c(if (!is.null(ours$arm)) list(arm = ours$arm), list(point = as.list(point[1, inputs, drop = FALSE])),
-    said_of_outcomes(service$bandit$config, ours))
+  own <- own_columns(point, inputs)
+  c(if (!is.null(own$arm)) list(arm = own$arm), list(point = as.list(point[1, inputs, drop = FALSE])),
+    said_of_outcomes(service$bandit$config, own))
 }
 
 # `mean` and `sd`, or with several outcomes those of each, and `feasible`.
@@ -399,8 +399,8 @@ serve_history <- function(service, query) {
   service$bandit$catch_up()
   bandit <- as.environment(service$bandit)
   total <- table_size(bandit$queries)
-  after <- whole_field(query, "after", 0, 0, .Machine$integer.max)
-  last <- min(total, after + whole_field(query, "limit", 1000, 0, 10000))
+  after <- integer_field(query, "after", 0, 0, .Machine$integer.max)
+  last <- min(total, after + integer_field(query, "limit", 1000, 0, 10000))
   ids <- if (last > after) seq(after + 1, last) else integer()
   rows <- bandit_history(bandit, ids)
   rows$id.2 <- of_form(bandit$config, "opponent_ids")(bandit, ids)

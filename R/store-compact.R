@@ -90,8 +90,8 @@ bandit_compact <- function(bandit, keep = Inf) {
   keep <- check_count(keep, lower = 0, infinite = TRUE)
   check_idle(bandit)
   if (is.finite(keep)) return(forget_rounds(bandit, keep))
-  if (is_stored(bandit)) return(in_store(bandit, compact_here(bandit)))
-  compact_here(bandit)
+  if (is_stored(bandit)) return(in_store(bandit, compact_log(bandit)))
+  compact_log(bandit)
 }
 
 compactable <- "whose state depends only on its present rewards and parameters"
@@ -100,7 +100,7 @@ stop_not_compact <- function(needed, found) {
   stop_state("`$compact()` needs a bandit ", needed, ", not one ", found, ".", argument = "bandit")
 }
 
-compact_here <- function(bandit) {
+compact_log <- function(bandit) {
   rebuild(bandit)
   why <- why_not_compact(bandit)
   if (!is.null(why)) stop_not_compact(compactable, why)
@@ -138,7 +138,7 @@ checkpoint_of <- function(bandit) {
   known <- which(status == "observed")
   rows$kind[known] <- event_kind[["given"]]
   rows$reward[known] <- bandit$queries$reward[known]
-  rows[reported_columns] <- beside_in_the_end(events, rows[reported_columns], known)
+  rows[reported_columns] <- final_extras(events, rows[reported_columns], known)
   # A reward that arrived too late remains too late if all queries come before it.
   lost <- which(events$kind %in% event_kind[c("reward", "amend")] & events$id %in% which(status == "lost"))
   given_up <- which(status %in% c("withdrawn", "failed"))
@@ -153,7 +153,7 @@ checkpoint_of <- function(bandit) {
 
 # The size, spread and noise variance that were reported last. An amendment without a noise variance does not change it;
 # 0 means the bandit's variance.
-beside_in_the_end <- function(events, beside, known) {
+final_extras <- function(events, beside, known) {
   valued <- which(!is.na(events$reward) & events$kind %in% event_kind[c("reward", "given", "amend")])
   noisy <- rev(valued[!(events$kind[valued] == event_kind[["amend"]] & is.na(events$noise_var[valued]))])
   last <- rev(valued)[match(known, rev(events$id[valued]))]

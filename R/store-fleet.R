@@ -70,7 +70,7 @@ answered_in_store <- function(bandit) {
   reasons <- reasons_of(inside, ids)
   status <- ifelse(is.na(reasons), ifelse(status_of(inside, ids) == "failed", "failed", "observed"), reasons)
   said <- stats::setNames(rows[outcome_names(config)], said_columns(config))
-  cbind(rows[config$domain$names], columns_beside(c(as.list(said), list(status = status)), config$domain$names))
+  cbind(rows[config$domain$names], distinct_columns(c(as.list(said), list(status = status)), config$domain$names))
 }
 
 # The bandit of the store, created if necessary. The first process adds the known points and the design.
@@ -81,7 +81,7 @@ open_search_in <- function(store, bandit, search) {
                      if (!is.null(search$race)) list(race = search$race))
   if (!is.null(search$race)) make_fold_table(store$connection)
   bandit$config <- config
-  ours <- tryCatch({
+  own <- tryCatch({
     start_store(as.environment(bandit), store)
     bandit
   }, gpbandits_exists = function(e) {
@@ -89,17 +89,17 @@ open_search_in <- function(store, bandit, search) {
     check_same_search(theirs$config, config, store$name, "store")
     theirs
   })
-  inside <- as.environment(ours)
+  inside <- as.environment(own)
   in_store(inside, {
     if (table_size(inside$queries) == 0) {
-      add_in_order(ours, search$known)
+      add_in_order(own, search$known)
       if (nrow(search$points)) offer_points(inside, search$points)
     }
     sql_run(store$connection, "UPDATE gpb_bandit SET budget = ", sprintf("%d", as.integer(search$evaluations)),
             " WHERE bandit = ",
             inside$journal$number)
   })
-  ours
+  own
 }
 
 # The design of a search. It is drawn from the store's seed, so that every driver draws the same points.
@@ -258,16 +258,16 @@ new_store_maximum <- function(bandit, store, interrupted) {
   said <- stats::setNames(history[outcome_names(bandit$config)], said_columns(bandit$config))
   partly <- of_form(bandit$config, "several") & rowSums(is.na(said)) > 0
   status <- ifelse(history$id <= known, "given", ifelse(failed, reason, ifelse(partly, "partial", "observed")))
-  ours <- cbind(said, status = status)[shown, ]
+  own <- cbind(said, status = status)[shown, ]
   ids <- history$id[shown]
   race <- race_of_store(bandit)
   if (!is.null(race)) {
     folds <- stored_folds(log, race)
-    ours <- raced_history(ours, ids, folds)
-    race <- race_report_of_store(race, ours, ids, folds)
+    own <- raced_history(own, ids, folds)
+    race <- race_report_of_store(race, own, ids, folds)
   }
-  tried <- ours[ours$status != "given", ]
-  history <- cbind(history[shown, names, drop = FALSE], columns_beside(ours, names))
+  tried <- own[own$status != "given", ]
+  history <- cbind(history[shown, names, drop = FALSE], distinct_columns(own, names))
   row.names(history) <- NULL
   # (A replica may have read its head row before the search set the budget.)
   budget <- as.double(sql_select(store$connection, "budget", "FROM gpb_bandit WHERE bandit = ", log$number)$budget)

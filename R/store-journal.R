@@ -217,11 +217,11 @@ resume_from.character <- function(x, arg, trust) {
   connection <- journal_connection(path)
   if (!holds_bandit(connection, path, arg)) return(NULL)
   contents <- journal_io(path, journal_contents(connection))
-  config <- catch_error(check_made_here(value_from_text(contents$settings, trust)), function(e) {
+  config <- catch_error(check_own_objects(value_from_text(contents$settings, trust)), function(e) {
     stop_data("Cannot read the settings in the journal ", x, ": ", message_of(e), argument = arg, parent = e)
   })
   catch_error({
-    rng <- seed_from_words(contents$state)
+    rng <- seed_from_text(contents$state)
     bandit <- journal_bandit(config, contents, journal_store(connection, trust), path, rng)
     notes <- Map(function(name, value) list(name = name, value = value_from_text(value)), contents$notes$name,
                  contents$notes$value)
@@ -270,12 +270,12 @@ journal_bandit <- function(config, contents, store, path, rng) {
 
 # A state of R's random generator. It must belong to a generator that this R has; for any other, R raises an error at
 # the first random number.
-seed_from_words <- function(state) {
+seed_from_text <- function(state) {
   if (identical(state$rng, "-")) return(NULL)
-  words <- strsplit(state$rng, " ", fixed = TRUE)[[1]]
-  if (length(words) > 1) words[2] <- state$position
-  seed <- suppressWarnings(as.integer(words))
-  if (any(is.na(seed) & words != "NA")) stop_fault("a random generator's state of other words than numbers")
+  text <- strsplit(state$rng, " ", fixed = TRUE)[[1]]
+  if (length(text) > 1) text[2] <- state$position
+  seed <- suppressWarnings(as.integer(text))
+  if (any(is.na(seed) & text != "NA")) stop_fault("a random generator's state of other words than numbers")
   kind <- seed[1] %% 100L + 1L
   numbers <- c(3, 2, 2, 625, 101, NA, 101, 6)[kind]
   # (A user-supplied generator may have any state.)

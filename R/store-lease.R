@@ -29,10 +29,10 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
 # Fewer queries than requested are returned only if the budget is spent.
 say_budget_is_spent <- function(bandit, found, n) {
   if (isTRUE(bandit$config$noiseless) && !isTRUE(leased_queries(bandit$journal) >= bandit$journal$head$budget)) return()
-  words <- sprintf("The store's budget of %d evaluations is spent: %s.", as.integer(bandit$journal$head$budget),
+  text <- sprintf("The store's budget of %d evaluations is spent: %s.", as.integer(bandit$journal$head$budget),
                    if (found) sprintf("%d of %d queries were left", found, as.integer(n)) else "no query is left")
   message(structure(class = c("gpbandits_budget_spent", "gpbandits_message", "message", "condition"),
-                    list(message = paste0(words, "\n"), call = NULL)))
+                    list(message = paste0(text, "\n"), call = NULL)))
 }
 
 # The leases that a call needs. A call for a visitor returns the visitor's queries again, and those of nobody else. A
@@ -187,8 +187,8 @@ leased_frame <- function(bandit, leases) {
   column <- function(name) unlist(lapply(leases, `[[`, name))
   columns <- unclass(query_frame(bandit, as.integer(column("query"))))
   attr(columns, "row.names") <- NULL
-  ours <- list(token = as.character(column("token")), attempt = as.integer(column("attempt")))
-  cpp_frame(c(columns, columns_beside(ours, given_names(bandit$config))))
+  own <- list(token = as.character(column("token")), attempt = as.integer(column("attempt")))
+  cpp_frame(c(columns, distinct_columns(own, given_names(bandit$config))))
 }
 
 # ---- answers ----------------------------------------------------------------------

@@ -474,9 +474,9 @@ numbers_of <- function(text, columns, table, read = text_as_rows) {
 
 # Rows of numbers as columns.
 text_as_rows <- function(text, columns) {
-  words <- unlist(strsplit(text, " ", fixed = TRUE))
-  values <- suppressWarnings(as.double(words))
-  if (any(is.na(values) & !words %in% c("NA", "NaN"))) stop_fault("rows of other words than numbers")
+  wording <- unlist(strsplit(text, " ", fixed = TRUE))
+  values <- suppressWarnings(as.double(wording))
+  if (any(is.na(values) & !wording %in% c("NA", "NaN"))) stop_fault("rows of other words than numbers")
   if (length(values) != length(text) * length(columns)) stop_fault("rows of the wrong length")
   values <- matrix(values, length(columns))
   rows <- lapply(seq_along(columns), function(k) suppressWarnings(`storage.mode<-`(values[k, ], typeof(columns[[k]]))))
@@ -537,7 +537,7 @@ read_refit <- function(text, bandit) settings_from_text(text, bandit$journal$sto
 # `earlier`: the refits between those of the replica and this one.
 stored_refit <- function(text, bandit, earlier = list()) {
   fit <- read_refit(text, bandit)
-  as_ours({
+  as_package_errors({
     if (!is.list(fit)) stop_fault("it is no list")
     in_time <- configs_in_time(bandit$config, c(bandit$refits, earlier, list(fit)))
     config <- in_time[[length(in_time)]]
@@ -552,7 +552,7 @@ grow_by_rows <- function(bandit, events) {
   if (!any(events$kind %in% "arms")) return(invisible())
   rebuild(bandit)
   fits <- lapply(events$parameters[events$kind == "arms"], read_refit, bandit = bandit)
-  bandit$config <- as_ours(grown_config(bandit$config, fits), function(...) {
+  bandit$config <- as_package_errors(grown_config(bandit$config, fits), function(...) {
     stop_data("Cannot read new arms in the store: ", ..., argument = "store")
   })
 }
@@ -623,10 +623,10 @@ write_first_row <- function(store, settings, seed, more = NULL) {
              list(bandit = next_number, name = store$name, settings = settings, seed = seed,
                   attempts = store$attempts, budget = NA_integer_, created = as.double(found$now), events = 0L,
                   queries = 0L, checksum = 0))
-  ours <- sprintf("EXISTS (SELECT 1 FROM gpb_bandit WHERE bandit = %d AND name = %s AND created = '%.17g')",
+  own <- sprintf("EXISTS (SELECT 1 FROM gpb_bandit WHERE bandit = %d AND name = %s AND created = '%.17g')",
                   next_number, sql_literal(store$name, connection), found$now)
   if (!is.null(more)) more(next_number)
-  leave_trace(connection, ours, paste("NOT", ours), NULL)
+  leave_trace(connection, own, paste("NOT", own), NULL)
   tryCatch(sql_commit(connection), gpbandits_store_error = function(e) {
     if (grepl("unique|duplicate", message_of(e), ignore.case = TRUE)) refuse_second(store$name)
     stop(e)

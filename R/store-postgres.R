@@ -116,10 +116,10 @@ fate_of_change <- function(connection, trace) {
 
 # The meaning of a backslash depends on a setting of the session, except after an E.
 quote_postgres <- function(x) {
-  words <- plain_database$quote(x)
-  slashed <- grepl("\\", words, fixed = TRUE)
-  words[slashed] <- paste0(" E", gsub("\\", "\\\\", words[slashed], fixed = TRUE))
-  words
+  text <- plain_database$quote(x)
+  slashed <- grepl("\\", text, fixed = TRUE)
+  text[slashed] <- paste0(" E", gsub("\\", "\\\\", text[slashed], fixed = TRUE))
+  text
 }
 
 register_database("postgres", title = "PostgreSQL", class = "PqConnection",

@@ -25,7 +25,7 @@ new_heartbeat_timer <- function(store, lease) {
 # process ends (then the connection becomes readable). `settings$every`: the seconds after which the package is loaded.
 # `shown`: does its output appear with that of this process?
 begin_second_process <- function(loop, settings, shown = FALSE) {
-  life <- cpp_listen_here()
+  life <- cpp_listen_local()
   home <- tempfile("second")
   dir.create(home)
   settings <- c(settings, list(loop = loop, port = life$port, home = home, libraries = .libPaths(),
@@ -70,7 +70,7 @@ save_whole <- function(value, file) {
 new_evaluator <- function(objective, timeout) {
   if (is.finite(timeout)) return(child_evaluator(objective, timeout))
   list(evaluate = function(point, stream, look = NULL) {
-         with_stream(stream, evaluate_here(objective, point, Inf, look))
+         with_stream(stream, evaluate_in_process(objective, point, Inf, look))
        },
        stop = function() NULL)
 }

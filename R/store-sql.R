@@ -317,11 +317,11 @@ sql_at_once <- function(connection, change, done) {
 has_at_once <- function(connection) !is.null(databases[[connection$kind]]$at_once)
 
 sql_literal <- function(x, connection) {
-  if (is.integer(x)) words <- sprintf("%d", x)
-  else if (is.double(x)) words <- sprintf("'%.17g'", x)
-  else words <- of_database(connection, "quote")(enc2utf8(as.character(x)))
-  if (anyNA(x)) words[is.na(x)] <- "NULL"
-  words
+  if (is.integer(x)) text <- sprintf("%d", x)
+  else if (is.double(x)) text <- sprintf("'%.17g'", x)
+  else text <- of_database(connection, "quote")(enc2utf8(as.character(x)))
+  if (anyNA(x)) text[is.na(x)] <- "NULL"
+  text
 }
 
 sql_clock <- function(connection) of_database(connection, "clock")

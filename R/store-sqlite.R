@@ -261,9 +261,9 @@ sqlite_patiently <- function(code, patience = 60) {
 lock_holder <- function(file, locks = "/proc/locks") {
   catch_error(suppressWarnings({
     inode <- system2("stat", c("-c", "%i", shQuote(paste0(file, "-shm"))), stdout = TRUE, stderr = FALSE)
-    words <- strsplit(trimws(readLines(locks)), "[ \t]+")
+    text <- strsplit(trimws(readLines(locks)), "[ \t]+")
     writes <- function(w) length(w) == 8 && w[4] == "WRITE" && w[7] == "120" && sub(".*:", "", w[6]) == inode
-    pid <- vapply(Filter(writes, words), `[`, "", 5)
+    pid <- vapply(Filter(writes, text), `[`, "", 5)
     if (length(pid) == 0) "" else paste0(", by process ", pid[1], if (is_stopped(pid[1])) ", which is stopped")
   }), function(e) "")
 }

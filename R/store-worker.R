@@ -119,7 +119,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
     stop(e)
   }), function(i) give_back(bandit, worker))
   if (given_up || (answered > 0 && length(failures) == answered && nobody_succeeded(bandit))) {
-    warn_of_failures(failure_words(failures), if (given_up) "worker")
+    warn_of_failures(failure_text(failures), if (given_up) "worker")
   }
   invisible(answered)
 }

@@ -122,7 +122,7 @@ open_stored <- function(store) {
   head <- check_head(row, store$name)
   config <- check_stored_settings(settings_from_text(head$settings, store$trust, "the bandit's settings in the store"))
   bandit <- new_bandit(config)
-  as_ours(rebuild(as.environment(bandit)), function(...) {
+  as_package_errors(rebuild(as.environment(bandit)), function(...) {
     stop_data("The settings in this store are not a bandit's: ", ..., ".", argument = "store")
   })
   bandit$journal <- new_store_log(store, head, config)

@@ -132,7 +132,7 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
   }),
            interrupt = function(i) message("Interrupted: the results so far are returned."))
   costs <- unlist(lapply(search$found, function(one) mean_costs(one, found)$.cost))
-  if (!any(is.finite(costs))) warn_of_failures(failed_tuning_words(search$found))
+  if (!any(is.finite(costs))) warn_of_failures(failed_tuning_text(search$found))
   found <- bound_iterations(search$found)
   attr(found, "bandit") <- bandit
   attr(found, "race") <- tuning_race_report(search)
@@ -224,7 +224,7 @@ settings_within <- function(domain, frame) {
     frame[[domain$names[j]]] <- pmin(pmax(value, lower), upper)
   }
   for (j in which(vapply(domain$params, function(param) param$type == "factor", NA))) {
-    inside <- inside & level_words(frame[[domain$names[j]]]) %in% level_words(domain$params[[j]]$levels)
+    inside <- inside & level_text(frame[[domain$names[j]]]) %in% level_text(domain$params[[j]]$levels)
   }
   frame[inside & !is.na(inside), ]
 }
@@ -250,7 +250,7 @@ tune_on <- function(search, evaluate, iter, control, is_over, bar = NULL) {
     better <- is_whole && isTRUE(cost < best)
     idle <- if (better) 0 else idle + 1
     if (better) best <- cost
-    if (control$verbose_iter) message(sprintf("Iteration %d: %s", i, point_words(as.list(asked[names]), 5)))
+    if (control$verbose_iter) message(sprintf("Iteration %d: %s", i, point_text(as.list(asked[names]), 5)))
   }
 }
 
@@ -284,7 +284,7 @@ mean_costs <- function(results, first) {
 }
 
 # A message for results in which every model failed, with the first of tune's notes.
-failed_tuning_words <- function(results) {
+failed_tuning_text <- function(results) {
   notes <- unlist(lapply(results, function(one) lapply(one$.notes, function(note) as.character(note$note))))
   paste0("all models failed", if (length(notes)) paste0(", the first: ", one_text(notes[1])))
 }

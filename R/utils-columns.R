@@ -10,7 +10,7 @@ given_names <- function(config) c(names_in_domain(config$domain), config$context
 names_in_domain <- function(domain) c(domain$names, domain$label_name, domain$rows$label_name)
 
 # A domain whose column of labels has a name different from the given ones.
-labels_beside <- function(domain, names) {
+distinct_labels <- function(domain, names) {
   if (!is.null(domain$label_name)) domain$label_name <- beside(domain$label_name, names)
   if (!is.null(domain$rows$label_name)) domain$rows$label_name <- beside(domain$rows$label_name, names)
   domain
@@ -32,7 +32,7 @@ beside <- function(names, given) {
   names
 }
 
-columns_beside <- function(columns, given) {
+distinct_columns <- function(columns, given) {
   names(columns) <- beside(names(columns), given)
   columns
 }

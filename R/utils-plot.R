@@ -65,7 +65,7 @@ shown_range <- function(values, log) {
 draw_axes <- function(frame, ticks) {
   labels <- or_else(abbreviated(frame$y_axis$labels), tick_labels(ticks, grepl("y", frame$log)))
   across <- or_else(frame$x_axis$at, graphics::axTicks(1))
-  below <- if (!is.null(frame$x_axis)) fitted_words(frame$x_axis$labels, diff(graphics::par("usr")[1:2]))
+  below <- if (!is.null(frame$x_axis)) fitted_lines(frame$x_axis$labels, diff(graphics::par("usr")[1:2]))
            else if (grepl("x", frame$log)) tick_labels(across, TRUE) else TRUE
   graphics::axis(1, at = across, labels = below, lwd = 0, lwd.ticks = 1,
                  col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
@@ -83,33 +83,33 @@ draw_axes <- function(frame, ticks) {
 }
 
 # Names along the left axis, abbreviated if the margin is too narrow for them (a line of it is for the axis label).
-abbreviated <- function(words) {
+abbreviated <- function(text) {
   room <- graphics::par("mai")[2] * (1 - 1.6 / max(graphics::par("mar")[2], 1.6))
-  shortened(words, function(words) {
-    max(graphics::strwidth(words, units = "inches", cex = graphics::par("cex.axis"))) <= room
+  shortened(text, function(text) {
+    max(graphics::strwidth(text, units = "inches", cex = graphics::par("cex.axis"))) <= room
   })
 }
 
 # Names at evenly spaced positions below an axis, abbreviated until neighbours are apart.
-fitted_words <- function(words, width) {
-  shortened(words, function(words) {
-    wide <- graphics::strwidth(paste0(words, "nn"), cex = graphics::par("cex.axis"))
-    all(wide[-1] + wide[-length(wide)] <= 2 * width / max(length(words), 1))
+fitted_lines <- function(text, width) {
+  shortened(text, function(text) {
+    wide <- graphics::strwidth(paste0(text, "nn"), cex = graphics::par("cex.axis"))
+    all(wide[-1] + wide[-length(wide)] <= 2 * width / max(length(text), 1))
   })
 }
 
-shortened <- function(words, fits) {
-  if (!length(words)) return(words)
-  for (size in c(max(nchar(words)):3)) {
-    shorter <- abbreviate(words, size, named = FALSE)
+shortened <- function(text, fits) {
+  if (!length(text)) return(text)
+  for (size in c(max(nchar(text)):3)) {
+    shorter <- abbreviate(text, size, named = FALSE)
     if (fits(shorter)) break
   }
   shorter
 }
 
 # The positions of levels or arms on an axis. Names are shown only if there are few enough to be readable.
-named_axis <- function(words, count = length(words)) {
-  if (count <= 12) return(list(at = seq_len(count), labels = or_else(words, as.character(seq_len(count)))))
+named_axis <- function(text, count = length(text)) {
+  if (count <= 12) return(list(at = seq_len(count), labels = or_else(text, as.character(seq_len(count)))))
   at <- pretty(c(1, count))
   at <- unique(pmin(pmax(round(at), 1), count))
   list(at = at, labels = as.character(at))

@@ -38,9 +38,9 @@ nearest_known <- function(x, known, tolerance) {
 }
 
 # A description of the first rows of a matrix.
-rows_in_words <- function(x, most = 4) {
+described_rows <- function(x, most = 4) {
   shown <- vapply(seq_len(min(nrow(x), most)), function(i) {
-    values <- paste(exact_words(unname(x[i, ])), collapse = ", ")
+    values <- paste(exact_numbers(unname(x[i, ])), collapse = ", ")
     if (ncol(x) > 1) sprintf("(%s)", values) else values
   }, "")
   paste(c(shown, if (nrow(x) > most) "..."), collapse = ", ")

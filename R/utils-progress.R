@@ -84,14 +84,14 @@ text_bar <- function(steps, done = 0, delay = 0, time = "about") {
 bar_line <- function(done, steps, first, elapsed, time = "about", width = 30) {
   share <- min(done / steps, 1)
   filled <- floor(share * width)
-  left <- if (share == 1) time_words(elapsed)
-          else if (done > first) paste(time, time_words(elapsed / (done - first) * (steps - done)), "left")
+  left <- if (share == 1) time_text(elapsed)
+          else if (done > first) paste(time, time_text(elapsed / (done - first) * (steps - done)), "left")
   line <- sprintf("|%s%s| %3.0f%%  %s", strrep("=", filled), strrep(" ", width - filled), floor(100 * share),
                   paste(left, collapse = ""))
   formatC(line, width = -(width + 30))
 }
 
-time_words <- function(seconds) {
+time_text <- function(seconds) {
   if (seconds < 99.5) return(sprintf("%.0f s", seconds))
   if (seconds < 5970) return(sprintf("%.0f min", seconds / 60))
   if (seconds < 47.5 * 3600) sprintf("%.0f h", seconds / 3600) else sprintf("%.0f days", seconds / 86400)

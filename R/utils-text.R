@@ -17,8 +17,8 @@ value_text <- function(x, trust = FALSE) {
   if (is.null(given) && !is.null(short <- scalar_text(x))) return(short)
   attributes(x) <- NULL
   values <- switch(typeof(x), double = cpp_json_numbers(x),
-                   integer = json_array(if (anyNA(x)) json_words(x) else x),
-                   logical = json_array(json_words(x)),
+                   integer = json_array(if (anyNA(x)) json_text(x) else x),
+                   logical = json_array(json_text(x)),
                    character = json_array(cpp_json_strings(x)),
                    list = json_array(vapply(x, value_text, "", trust)),
                    stop_gpbandits("argument", "A value of type ", typeof(x), " cannot be written to text."))
@@ -37,7 +37,7 @@ exact_scalar <- function(array) if (!startsWith(array, "[\"")) substr(array, 2, 
 
 json_array <- function(items) paste0("[", paste(items, collapse = ","), "]")
 
-json_words <- function(x) paste0("\"", x, "\"", recycle0 = TRUE)
+json_text <- function(x) paste0("\"", x, "\"", recycle0 = TRUE)
 
 json_object <- function(members) {
   paste0("{", paste(cpp_json_strings(names(members)), members, sep = ":", collapse = ","), "}")
@@ -52,7 +52,7 @@ value_from_text <- function(text, trust = FALSE) value_from_json(cpp_json_read(t
 value_from_json <- function(found, trust) {
   if (is.null(found) || is.atomic(found) && length(found) == 1) return(found)
   members <- names(found)
-  if (identical(members, "integer")) return(whole_numbers(found$integer, 1))
+  if (identical(members, "integer")) return(integers_of_doubles(found$integer, 1))
   if (identical(members, c("bytes", "encoding"))) return(string_from_bytes(found))
   if (identical(members, c("code", "reads"))) return(code_from_json(found, trust))
   if (!identical(setdiff(members, "attributes"), c("type", "values"))) stop_fault("it has a part of an unknown kind")
@@ -67,21 +67,21 @@ values_from_json <- function(type, values, trust) {
   if (!is.null(names(values))) stop_fault("it has values that are no array")
   if (length(values) == 0) values <- list()
   switch(check_choice(type, c("double", "integer", "logical", "character", "list"), "type"),
-         double = if (is.double(values)) values else cpp_numbers_from_words(words_of(values)),
-         integer = whole_numbers(values),
-         logical = flags_from_words(words_of(values)),
+         double = if (is.double(values)) values else cpp_numbers_from_text(value_strings(values)),
+         integer = integers_of_doubles(values),
+         logical = flags_from_text(value_strings(values)),
          character = if (is.character(values)) values else vapply(values, string_from_json, ""),
          list = lapply(values, value_from_json, trust))
 }
 
-words_of <- function(values) {
+value_strings <- function(values) {
   if (is.list(values) && length(values) == 0) return(character())
   if (!is.character(values)) stop_fault("it has values of the wrong type")
   values
 }
 
-whole_numbers <- function(values, count = length(values)) {
-  if (is.character(values)) values <- cpp_numbers_from_words(values)
+integers_of_doubles <- function(values, count = length(values)) {
+  if (is.character(values)) values <- cpp_numbers_from_text(values)
   if (is.list(values) && length(values) == 0) return(integer())
   known <- values[!is.na(values)]
   if (!is.double(values) || length(values) != count || any(known != round(known) | abs(known) > .Machine$integer.max)) {
@@ -90,9 +90,9 @@ whole_numbers <- function(values, count = length(values)) {
   as.integer(values)
 }
 
-flags_from_words <- function(words) {
-  if (!all(words %in% c("TRUE", "FALSE", "NA"))) stop_fault("it has a flag that is none")
-  as.logical(words)
+flags_from_text <- function(text) {
+  if (!all(text %in% c("TRUE", "FALSE", "NA"))) stop_fault("it has a flag that is none")
+  as.logical(text)
 }
 
 string_from_json <- function(found) {
@@ -128,7 +128,7 @@ code_text <- function(f, trust) {
   if (nzchar(found)) {
     stop_gpbandits("argument", "This function cannot be written to text: its environment holds ", found, ".")
   }
-  json_object(list(code = json_words(cpp_hex_from_raw(memCompress(bytes, "gzip"))),
+  json_object(list(code = json_text(cpp_hex_from_raw(memCompress(bytes, "gzip"))),
                    reads = cpp_json_strings(paste(utils::head(deparse(f), 200), collapse = "\n"))))
 }
 

@@ -1,6 +1,6 @@
 # Small helpers that every file may use. Layer: base.
 
-value_words <- function(values) {
+described_value <- function(values) {
   paste(names(values), "=", vapply(values, function(value) format(value, digits = 10), ""), collapse = ", ")
 }
 

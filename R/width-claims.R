@@ -29,7 +29,7 @@ proved <- function(width, bandit, ..., probability = 1 - width$delta) {
 claim_nothing <- function(width, bandit) unproved(sprintf("no theorem makes width %s a confidence bound", width$type))
 
 claim_finite <- function(width, bandit) {
-  if (width$scale >= 1) return(proved(width, bandit, prior_words(bandit)))
+  if (width$scale >= 1) return(proved(width, bandit, prior_text(bandit)))
   unproved(sprintf("the width is Theorem 1's times sqrt(%g): outside the theorem", width$scale))
 }
 
@@ -40,7 +40,7 @@ claim_compact <- function(width, bandit) {
 
 # Without noise nothing is random: the error of the mean is a bias of at most B sd, whatever lambda is.
 claim_norm <- function(width, bandit) {
-  proved(width, bandit, norm_words(width, bandit), probability = if (width$R == 0) 1 else 1 - width$delta)
+  proved(width, bandit, norm_text(width, bandit), probability = if (width$R == 0) 1 else 1 - width$delta)
 }
 
 claim_clip <- function(width, bandit) {
@@ -55,14 +55,14 @@ claim_gain <- function(width, bandit) {
   unproved("the proof of this width needs noise_var >= 1 and an upper bound of the information gain")
 }
 
-prior_words <- function(bandit) {
+prior_text <- function(bandit) {
   sprintf("f is drawn from the prior and the noise is Gaussian with variance %g%s",
           current_config(bandit)$noise_var, if (has_own_noise(bandit)) ", or as given with the reward" else "")
 }
 
 # The assumptions about the norm of f and about the noise. A width without `noise` makes no claim for rewards with
 # separate noise variances.
-norm_words <- function(width, bandit) {
+norm_text <- function(width, bandit) {
   config <- current_config(bandit)
   own <- if (has_own_noise(bandit)) {
     if (identical(width$noise, "bounded")) ", whatever noise variance was given with the reward"
@@ -85,7 +85,7 @@ claim_blind <- function(width, bandit) {
   if (width$drift > 0 && any(asked)) {
     return(unproved("with drift the points must be a design, played in uniformly random order"))
   }
-  proved(width, bandit, norm_words(width, bandit),
+  proved(width, bandit, norm_text(width, bandit),
          if (width$drift > 0) {
            sprintf(paste("the design was played in uniformly random order, f stayed within %g of its mean over these",
                          "rounds, by a drift that was fixed before, and this is said of that mean"), width$drift)
@@ -135,7 +135,7 @@ claim_box <- function(width, bandit) {
   if (width$r < max(sides) * (1 - 1e-12)) {
     return(unproved(sprintf("the width is for sides of at most %g, and one is %g", width$r, max(sides))))
   }
-  proved(width, bandit, prior_words(bandit),
+  proved(width, bandit, prior_text(bandit),
        sprintf("P(sup |df/dx_j| > L) <= %g exp(-(L / %g)^2) for every input", width$a, width$b))
 }
 

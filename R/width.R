@@ -861,7 +861,7 @@ print.bandit_width <- function(x, ...) {
 
 describe_width <- function(width) {
   parts <- unclass(width)[setdiff(names(width), "type")]
-  words <- vapply(names(parts), function(name) {
+  wording <- vapply(names(parts), function(name) {
     value <- parts[[name]]
     text <- if (inherits(value, "bandit_gain")) describe_gain(value)
             else if (inherits(value, "bandit_width")) describe_width(value)
@@ -870,8 +870,8 @@ describe_width <- function(width) {
             else paste(format(value, digits = 4), collapse = ", ")
     paste(name, "=", text)
   }, "")
-  if (!length(words)) return(width$type)
-  sprintf("%s (%s)", width$type, paste(words, collapse = ", "))
+  if (!length(wording)) return(width$type)
+  sprintf("%s (%s)", width$type, paste(wording, collapse = ", "))
 }
 
 #' Noise variance with sublinear regret for a Matern kernel

@@ -103,7 +103,7 @@ for (kind in if ("fire" %in% parts) names(points)) {
   point <- if (kind == "sqlite") sqlite_location() else postgres_location()
   bandit <- fleet_bandit(point, 1000)
   seen <- fleet_under_fire(point, 1000, 20, each = 10, pause = pause, lease = 5)
-  testthat::test_that("whole", expect_whole_fleet(point, bandit, 1000))
+  testthat::test_that("whole", expect_complete_fleet(point, bandit, 1000))
   cat(sprintf("%-9s 1000 evaluations of 20 workers under fire: %.0f s, %.1f a second, %d workers and %d drivers killed\n", kind,
               seen$seconds, seen$per_second, as.integer(seen$workers_killed), as.integer(seen$drivers_killed)))
 }

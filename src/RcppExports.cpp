@@ -1239,12 +1239,12 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_listen_here
-Rcpp::List cpp_listen_here();
-RcppExport SEXP _gpbandits_cpp_listen_here() {
+// cpp_listen_local
+Rcpp::List cpp_listen_local();
+RcppExport SEXP _gpbandits_cpp_listen_local() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(cpp_listen_here());
+    rcpp_result_gen = Rcpp::wrap(cpp_listen_local());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1368,13 +1368,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_numbers_from_words
-Rcpp::NumericVector cpp_numbers_from_words(const Rcpp::CharacterVector& words);
-RcppExport SEXP _gpbandits_cpp_numbers_from_words(SEXP wordsSEXP) {
+// cpp_numbers_from_text
+Rcpp::NumericVector cpp_numbers_from_text(const Rcpp::CharacterVector& words);
+RcppExport SEXP _gpbandits_cpp_numbers_from_text(SEXP wordsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type words(wordsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_numbers_from_words(words));
+    rcpp_result_gen = Rcpp::wrap(cpp_numbers_from_text(words));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1490,12 +1490,12 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_make_ours
-void cpp_make_ours(SEXP frame);
-RcppExport SEXP _gpbandits_cpp_make_ours(SEXP frameSEXP) {
+// cpp_mark_own
+void cpp_mark_own(SEXP frame);
+RcppExport SEXP _gpbandits_cpp_mark_own(SEXP frameSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
-    cpp_make_ours(frame);
+    cpp_mark_own(frame);
     return R_NilValue;
 END_RCPP
 }
@@ -1644,7 +1644,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_share_exchanges", (DL_FUNC) &_gpbandits_cpp_share_exchanges, 2},
     {"_gpbandits_cpp_polytope", (DL_FUNC) &_gpbandits_cpp_polytope, 4},
     {"_gpbandits_cpp_lattice_moves", (DL_FUNC) &_gpbandits_cpp_lattice_moves, 2},
-    {"_gpbandits_cpp_listen_here", (DL_FUNC) &_gpbandits_cpp_listen_here, 0},
+    {"_gpbandits_cpp_listen_local", (DL_FUNC) &_gpbandits_cpp_listen_local, 0},
     {"_gpbandits_cpp_close_listener", (DL_FUNC) &_gpbandits_cpp_close_listener, 1},
     {"_gpbandits_cpp_file_ids", (DL_FUNC) &_gpbandits_cpp_file_ids, 1},
     {"_gpbandits_cpp_lead_group", (DL_FUNC) &_gpbandits_cpp_lead_group, 0},
@@ -1657,7 +1657,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_random_bytes", (DL_FUNC) &_gpbandits_cpp_random_bytes, 1},
     {"_gpbandits_cpp_json_read", (DL_FUNC) &_gpbandits_cpp_json_read, 2},
     {"_gpbandits_cpp_json_numbers", (DL_FUNC) &_gpbandits_cpp_json_numbers, 1},
-    {"_gpbandits_cpp_numbers_from_words", (DL_FUNC) &_gpbandits_cpp_numbers_from_words, 1},
+    {"_gpbandits_cpp_numbers_from_text", (DL_FUNC) &_gpbandits_cpp_numbers_from_text, 1},
     {"_gpbandits_cpp_json_strings", (DL_FUNC) &_gpbandits_cpp_json_strings, 1},
     {"_gpbandits_cpp_json_scalars", (DL_FUNC) &_gpbandits_cpp_json_scalars, 1},
     {"_gpbandits_cpp_json_rows", (DL_FUNC) &_gpbandits_cpp_json_rows, 1},
@@ -1668,7 +1668,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_outcome_shape", (DL_FUNC) &_gpbandits_cpp_outcome_shape, 6},
     {"_gpbandits_cpp_is_trusted", (DL_FUNC) &_gpbandits_cpp_is_trusted, 1},
     {"_gpbandits_cpp_member", (DL_FUNC) &_gpbandits_cpp_member, 2},
-    {"_gpbandits_cpp_make_ours", (DL_FUNC) &_gpbandits_cpp_make_ours, 1},
+    {"_gpbandits_cpp_mark_own", (DL_FUNC) &_gpbandits_cpp_mark_own, 1},
     {"_gpbandits_cpp_invalid_in_frame", (DL_FUNC) &_gpbandits_cpp_invalid_in_frame, 2},
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 5},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 7},

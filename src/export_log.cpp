@@ -73,7 +73,7 @@ void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Row
   integers("context", [](const Query& q) { return static_cast<int>(q.context->row); });
   integers("action", [](const Query& q) { return static_cast<int>(q.action); });
   integers("segment", [](const Query& q) { return static_cast<int>(q.segment); });
-  integers("status", [](const Query& q) { return static_cast<int>(q.whole_status()); });
+  integers("status", [](const Query& q) { return static_cast<int>(q.overall_status()); });
   numbers("mean", [](const Query& q) { return q.mean; });
   numbers("sd", [](const Query& q) { return q.sd; });
   numbers("width", [](const Query& q) { return or_na(q.width); });
@@ -157,7 +157,7 @@ void fill_events(const gpb::Bandit& bandit, const NewEvents& events, Rows& rows)
 }
 
 int status_after(const Event& event, const gpb::Bandit& bandit) {
-  return event.id > 0 ? static_cast<int>(bandit.state().query(event.id).whole_status()) : NA_INTEGER;
+  return event.id > 0 ? static_cast<int>(bandit.state().query(event.id).overall_status()) : NA_INTEGER;
 }
 
 // Events from this one (0-based) on; `status`: the status of their queries.

@@ -171,7 +171,7 @@ bool say(int file, const std::string& words) {
 }  // namespace
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_listen_here() {
+Rcpp::List cpp_listen_local() {
   Rcpp::XPtr<Listener> listener(new Listener(), true);
   return gpb::named_list("listener", listener, "port", listener->port());
 }

@@ -82,10 +82,10 @@ std::uint64_t bits_of(double number) {
 constexpr char kOtherNaN[] = "NaN:";
 
 // NA and NaN in R's notation, and NaNs with other bits.
-std::string words_of(double number) {
+std::string value_strings(double number) {
   if (bits_of(number) == bits_of(NA_REAL)) return "NA";
   if (bits_of(number) == bits_of(R_NaN)) return "NaN";
-  if (!std::isnan(number)) return gpb::words_of_number(number);
+  if (!std::isnan(number)) return gpb::text_of_number(number);
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(bits_of(number)));
   return kOtherNaN + std::string(digits);
@@ -118,7 +118,7 @@ std::string raw_string(SEXP x) {
   return out + (Rf_getCharCE(x) == CE_BYTES ? "\",\"encoding\":\"bytes\"}" : "\",\"encoding\":\"unknown\"}");
 }
 
-std::string string_words(SEXP x) {
+std::string string_text(SEXP x) {
   if (x == NA_STRING) return "null";
   const cetype_t encoding = Rf_getCharCE(x);
   if (encoding == CE_BYTES) return raw_string(x);
@@ -150,13 +150,13 @@ std::string cpp_json_numbers(const Rcpp::NumericVector& x) {
   std::string out = "[";
   for (const double number : x) {
     if (out.size() > 1) out += ",";
-    out += quote + words_of(number) + quote;
+    out += quote + value_strings(number) + quote;
   }
   return out + "]";
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector cpp_numbers_from_words(const Rcpp::CharacterVector& words) {
+Rcpp::NumericVector cpp_numbers_from_text(const Rcpp::CharacterVector& words) {
   Rcpp::NumericVector out(words.size());
   for (R_xlen_t k = 0; k < words.size(); ++k) out[k] = number_of(CHAR(STRING_ELT(words, k)));
   return out;
@@ -166,7 +166,7 @@ Rcpp::NumericVector cpp_numbers_from_words(const Rcpp::CharacterVector& words) {
 // [[Rcpp::export(rng = false)]]
 Rcpp::CharacterVector cpp_json_strings(const Rcpp::CharacterVector& x) {
   Rcpp::CharacterVector out(x.size());
-  for (R_xlen_t k = 0; k < x.size(); ++k) out[k] = string_words(STRING_ELT(x, k));
+  for (R_xlen_t k = 0; k < x.size(); ++k) out[k] = string_text(STRING_ELT(x, k));
   return out;
 }
 

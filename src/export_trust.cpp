@@ -71,7 +71,7 @@ SEXP cpp_member(SEXP object, SEXP name) {
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_make_ours(SEXP frame) {
+void cpp_mark_own(SEXP frame) {
   const Rcpp::Shield<SEXP> pointer(
       R_MakeExternalPtr(const_cast<char*>(&kThisProcess), R_NilValue, R_NilValue));
   Rf_setAttrib(frame, mark(), pointer);

@@ -13,55 +13,55 @@ visited <- rbind(0.2, 0.9)                          # contexts, in turn
 checked_rounds <- c(1, 9, 16, 23, rounds)
 
 policies <- list(
-  ucb = list(ours = function() policy_ucb(width_igp(1, 0.1, 0.1, "realized")),
+  ucb = list(core = function() policy_ucb(width_igp(1, 0.1, 0.1, "realized")),
              width = function(R) ref_width_igp(1, R, 0.1, ref_gain_realized())),
-  ts = list(ours = function() policy_ts(width_constant(0.7)), width = function(R) ref_width_constant(0.7)),
-  ei = list(ours = function() policy_ei(0.01)),
-  pi = list(ours = function() policy_pi(0.01)),
-  mean = list(ours = function() policy_mean()),
-  variance = list(ours = function() policy_variance()),
-  uniform = list(ours = function() policy_uniform()),
-  pims = list(ours = function() policy_pims()),
-  eims = list(ours = function() policy_eims()),
-  straddle = list(ours = function() policy_straddle(0.2, random = FALSE), width = function(R) ref_width_constant(1.96)),
-  kg = list(ours = function() policy_kg()),
-  nei = list(ours = function() policy_ei(incumbent = "draws")),
-  repeats = list(ours = function() policy_repeats(policy_ucb(width_constant(1)), 1.5),
+  ts = list(core = function() policy_ts(width_constant(0.7)), width = function(R) ref_width_constant(0.7)),
+  ei = list(core = function() policy_ei(0.01)),
+  pi = list(core = function() policy_pi(0.01)),
+  mean = list(core = function() policy_mean()),
+  variance = list(core = function() policy_variance()),
+  uniform = list(core = function() policy_uniform()),
+  pims = list(core = function() policy_pims()),
+  eims = list(core = function() policy_eims()),
+  straddle = list(core = function() policy_straddle(0.2, random = FALSE), width = function(R) ref_width_constant(1.96)),
+  kg = list(core = function() policy_kg()),
+  nei = list(core = function() policy_ei(incumbent = "draws")),
+  repeats = list(core = function() policy_repeats(policy_ucb(width_constant(1)), 1.5),
                  width = function(R) ref_width_constant(1)),
-  cost = list(ours = function() policy_ei(cost = function(x) 1 + x[, "x1"])),
-  lse = list(ours = function() gp_lse(1:2, kernel_se(1), 1, level = 0.2, accuracy = 0.05, width = 1)$config$policy,
+  cost = list(core = function() policy_ei(cost = function(x) 1 + x[, "x1"])),
+  lse = list(core = function() gp_lse(1:2, kernel_se(1), 1, level = 0.2, accuracy = 0.05, width = 1)$config$policy,
              width = function(R) ref_width_constant(1)),
-  stable = list(ours = function() stable_opt(1:2, kernel_se(1), 1, radius = 0.2, width = 1)$config$policy,
+  stable = list(core = function() stable_opt(1:2, kernel_se(1), 1, radius = 0.2, width = 1)$config$policy,
                 width = function(R) ref_width_constant(1))
 )
 # Policies whose choices the reference predicts; the others have separate tests.
 predicted <- c("ucb", "ei", "pi", "mean", "variance")
 pendings <- list(
-  ignore = list(ours = function() pending_ignore(), ref = ref_pending()),
-  hallucinate = list(ours = function() pending_hallucinate(), ref = ref_pending("hallucinate")),
-  censor = list(ours = function() pending_censor(4, -0.5), ref = ref_pending("censor", 4, -0.5)),
-  penalise = list(ours = function() pending_penalize(), ref = ref_pending()),
-  wait = list(ours = function() pending_censor(Inf, 0), ref = ref_pending("censor", Inf, 0))
+  ignore = list(core = function() pending_ignore(), ref = ref_pending()),
+  hallucinate = list(core = function() pending_hallucinate(), ref = ref_pending("hallucinate")),
+  censor = list(core = function() pending_censor(4, -0.5), ref = ref_pending("censor", 4, -0.5)),
+  penalise = list(core = function() pending_penalize(), ref = ref_pending()),
+  wait = list(core = function() pending_censor(Inf, 0), ref = ref_pending("censor", Inf, 0))
 )
 threshold <- function(q) 0.25 * q^(-6 / 7)
 ridge <- function(q) 0.1 * q^(1 / 7)
 changes <- list(
-  none = list(ours = function() NULL, ref = NULL),
-  detect = list(ours = function() change_detect(threshold, ridge),
+  none = list(core = function() NULL, ref = NULL),
+  detect = list(core = function() change_detect(threshold, ridge),
                 ref = ref_changes("detect", sqrt(3), threshold = threshold, ridge = ridge)),
-  oracle = list(ours = function() change_oracle(c(11, 20)), ref = ref_changes("oracle", sqrt(3), times = c(11, 20))),
-  never = list(ours = function() change_never(), ref = ref_changes("never", sqrt(3))),
-  every = list(ours = function() change_oracle(every = 8), ref = ref_changes("every", 0, H = 8)),
-  event = list(ours = function() change_detect(delta = 0.5), ref = ref_changes("event", 0, delta = 0.5)),
-  window = list(ours = function() change_oracle(window = 6), drift = ref_drift("window", W = 6)),
-  weights = list(ours = function() change_oracle(rate = 0.1, by = "weights"), drift = ref_drift("weight", eta = 0.9)),
-  fade = list(ours = function() change_oracle(rate = 0.1), drift = ref_drift("fade", eps = 0.1))
+  oracle = list(core = function() change_oracle(c(11, 20)), ref = ref_changes("oracle", sqrt(3), times = c(11, 20))),
+  never = list(core = function() change_never(), ref = ref_changes("never", sqrt(3))),
+  every = list(core = function() change_oracle(every = 8), ref = ref_changes("every", 0, H = 8)),
+  event = list(core = function() change_detect(delta = 0.5), ref = ref_changes("event", 0, delta = 0.5)),
+  window = list(core = function() change_oracle(window = 6), drift = ref_drift("window", W = 6)),
+  weights = list(core = function() change_oracle(rate = 0.1, by = "weights"), drift = ref_drift("weight", eta = 0.9)),
+  fade = list(core = function() change_oracle(rate = 0.1), drift = ref_drift("fade", eps = 0.1))
 )
 constraints <- list(
-  none = list(ours = function() NULL, ref = NULL, count = 0),
-  noiseless = list(ours = function() constraints_noiseless(2, epoch = 7), count = 2,
+  none = list(core = function() NULL, ref = NULL, count = 0),
+  noiseless = list(core = function() constraints_noiseless(2, epoch = 7), count = 2,
                    ref = ref_constraints("noiseless", 2, 7)),
-  noisy = list(ours = function() constraints_noisy(1, epoch = 7, step = 0.5, reuse = FALSE), count = 1,
+  noisy = list(core = function() constraints_noisy(1, epoch = 7, step = 0.5, reuse = FALSE), count = 1,
                ref = ref_constraints("noisy", 1, 7, step = 0.5, reuse = FALSE))
 )
 contexts <- list(none = NULL, known = visited, unknown = 1)
@@ -96,8 +96,8 @@ entry <- function(row) {
 }
 
 play_entry <- function(e, domain) {
-  bandit <- gp_bandit(domain, kernel_over(domain, e), lambda, e$policy$ours(), mean = 0.1, pending = e$pending$ours(),
-                      changes = e$changes$ours(), constraints = e$constraints$ours(), contexts = e$contexts,
+  bandit <- gp_bandit(domain, kernel_over(domain, e), lambda, e$policy$core(), mean = 0.1, pending = e$pending$core(),
+                      changes = e$changes$core(), constraints = e$constraints$core(), contexts = e$contexts,
                       engine = if (e$engine == "auto") "auto" else other_engine(e, domain))
   count <- e$constraints$count
   g <- NULL
@@ -262,14 +262,14 @@ check_entry <- function(e, domain) {
   context <- if (!is.null(e$contexts)) visited[2, ]
   here <- if (is.null(e$contexts)) points$grid else intersect(points$grid, which(points$x[, "z1"] == context))
   at <- as_inputs(points$x[here, domain$names, drop = FALSE], domain)
-  ours <- bandit$posterior(at, context = context)
+  core <- bandit$posterior(at, context = context)
   theirs <- ref_bandit_posterior(ref)
-  expect_lt(max(abs(ours$mean - theirs$mean[here]), abs(ours$sd - theirs$sd[here])), allowed)
+  expect_lt(max(abs(core$mean - theirs$mean[here]), abs(core$sd - theirs$sd[here])), allowed)
   expect_lt(missed_score(h, e, ref, points), 1e-6)
 
   again <- unserialize(serialize(bandit, NULL))
   there <- again$posterior(at, context = context)
-  expect_lt(max(abs(ours$mean - there$mean), abs(ours$sd - there$sd)), tol$replay)
+  expect_lt(max(abs(core$mean - there$mean), abs(core$sd - there$sd)), tol$replay)
   next_of <- function(b) {
     set.seed(5)
     b$suggest(context = context)

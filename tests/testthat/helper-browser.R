@@ -13,7 +13,7 @@ skip_without_browser <- function() {
 }
 
 # Chromium, started once in a process and ended with it: a start takes five seconds of the processor.
-browser_here <- new.env()
+has_browser <- new.env()
 
 start_browser <- function(width = 1200, height = 900) {
   home <- tempfile("browser")
@@ -26,18 +26,18 @@ start_browser <- function(width = 1200, height = 900) {
   # It ends when its pipe does, at the latest with this process; after an hour in any case.
   system(sprintf("timeout -k 5 3600 %s %s 3<%s 4>%s >%s 2>&1 &", shQuote(chromium_binary()),
                  paste(shQuote(flags), collapse = " "), shQuote(pipes[1]), shQuote(pipes[2]), shQuote(file.path(home, "output"))))
-  browser_here$to <- fifo(pipes[1], "wb", blocking = TRUE)
-  browser_here$from <- fifo(pipes[2], "rb", blocking = TRUE)
-  browser_here$last <- 0
-  browser_here$rest <- raw()
-  browser_here$run <- function(method, ...) command_of(browser_here, method, ...)
-  browser_here$js <- function(code) value_in_page(browser_here, code)
+  has_browser$to <- fifo(pipes[1], "wb", blocking = TRUE)
+  has_browser$from <- fifo(pipes[2], "rb", blocking = TRUE)
+  has_browser$last <- 0
+  has_browser$rest <- raw()
+  has_browser$run <- function(method, ...) command_of(has_browser, method, ...)
+  has_browser$js <- function(code) value_in_page(has_browser, code)
 }
 
 # A new page, one at a time. `run(method, ...)`: a command of the protocol for the page; `js(code)`: its value in the page;
 # `close()`. (A context of its own would open another window of the browser; services have ports and so origins of their own.)
 new_page <- function() {
-  browser <- browser_here
+  browser <- has_browser
   if (is.null(browser$to)) start_browser()
   browser$session <- NULL
   target <- browser$run("Target.createTarget", url = "about:blank")$targetId

@@ -3,20 +3,20 @@
 # Every kernel of the package with the reference's formula for it, over d inputs.
 compare_kernels <- function() {
   list(
-    se = list(ours = kernel_se(0.3, 1.4), ref = ref_kernel_se(0.3, 1.4), d = 1),
-    se_ard = list(ours = kernel_se(c(0.2, 0.7)), ref = ref_kernel_se(c(0.2, 0.7)), d = 2),
-    matern12 = list(ours = kernel_matern(0.5, 0.4), ref = ref_kernel_matern(0.5, 0.4), d = 1),
-    matern32 = list(ours = kernel_matern(1.5, 0.4, 2), ref = ref_kernel_matern(1.5, 0.4, 2), d = 2),
-    matern52 = list(ours = kernel_matern(2.5, 0.3), ref = ref_kernel_matern(2.5, 0.3), d = 1),
-    matern_odd = list(ours = kernel_matern(1.13, c(0.3, 0.6), 0.5),
+    se = list(core = kernel_se(0.3, 1.4), ref = ref_kernel_se(0.3, 1.4), d = 1),
+    se_ard = list(core = kernel_se(c(0.2, 0.7)), ref = ref_kernel_se(c(0.2, 0.7)), d = 2),
+    matern12 = list(core = kernel_matern(0.5, 0.4), ref = ref_kernel_matern(0.5, 0.4), d = 1),
+    matern32 = list(core = kernel_matern(1.5, 0.4, 2), ref = ref_kernel_matern(1.5, 0.4, 2), d = 2),
+    matern52 = list(core = kernel_matern(2.5, 0.3), ref = ref_kernel_matern(2.5, 0.3), d = 1),
+    matern_odd = list(core = kernel_matern(1.13, c(0.3, 0.6), 0.5),
                       ref = ref_kernel_matern(1.13, c(0.3, 0.6), 0.5), d = 2),
-    rq = list(ours = kernel_rq(0.8, 0.4, 1.2), ref = ref_kernel_rq(0.8, 0.4, 1.2), d = 2),
-    periodic = list(ours = kernel_periodic(0.7, 1.1), ref = ref_kernel_periodic(0.7, 1.1), d = 1),
-    linear = list(ours = kernel_linear(1.3), ref = ref_kernel_linear(1.3), d = 3),
-    sum = list(ours = kernel_se(0.3, dims = 1) + kernel_matern(2.5, 0.5, dims = 2),
+    rq = list(core = kernel_rq(0.8, 0.4, 1.2), ref = ref_kernel_rq(0.8, 0.4, 1.2), d = 2),
+    periodic = list(core = kernel_periodic(0.7, 1.1), ref = ref_kernel_periodic(0.7, 1.1), d = 1),
+    linear = list(core = kernel_linear(1.3), ref = ref_kernel_linear(1.3), d = 3),
+    sum = list(core = kernel_se(0.3, dims = 1) + kernel_matern(2.5, 0.5, dims = 2),
                ref = ref_kernel_sum(ref_kernel_se(0.3, dims = 1), ref_kernel_matern(2.5, 0.5, dims = 2)),
                d = 2),
-    product = list(ours = kernel_se(0.3, dims = 1) * (kernel_linear(dims = 2) + kernel_rq(1, 0.5, 0.3)),
+    product = list(core = kernel_se(0.3, dims = 1) * (kernel_linear(dims = 2) + kernel_rq(1, 0.5, 0.3)),
                    ref = ref_kernel_product(ref_kernel_se(0.3, dims = 1),
                                             ref_kernel_sum(ref_kernel_linear(dims = 2),
                                                            ref_kernel_rq(1, 0.5, 0.3))), d = 2)
@@ -24,8 +24,8 @@ compare_kernels <- function() {
 }
 
 # The largest differences seen so far, one entry per quantity.
-worst_of <- function(worst, name, ours, ref) {
-  gap <- max(0, abs(ours - ref))
+worst_of <- function(worst, name, core, ref) {
+  gap <- max(0, abs(core - ref))
   if (!is.finite(gap)) gap <- Inf
   worst[[name]] <- max(worst[[name]], gap)
   worst
@@ -33,7 +33,7 @@ worst_of <- function(worst, name, ours, ref) {
 
 # One query by both. Chance (uniform play, Thompson) is taken from the bandit's own arm.
 # Returns the reference's new state; stops when the arms differ, with both scores.
-suggest_beside <- function(bandit, ref, context = NULL, number = 1, arms = seq_len(ref$n_arms)) {
+suggest_with_reference <- function(bandit, ref, context = NULL, number = 1, arms = seq_len(ref$n_arms)) {
   query <- bandit$suggest(context = context, arms = if (length(arms) < ref$n_arms) arms)
   point <- query$arm + (number - 1) * ref$n_arms
   ready <- ref_before_query(ref)
@@ -49,23 +49,23 @@ suggest_beside <- function(bandit, ref, context = NULL, number = 1, arms = seq_l
 }
 
 # `reward`: function(t, point); `delay`: rounds until reward t is handed over.
-play_beside <- function(bandit, ref, rounds, reward, delay = rep(0, rounds), constraint = NULL,
+play_with_reference <- function(bandit, ref, rounds, reward, delay = rep(0, rounds), constraint = NULL,
                         contexts = NULL, visits = NULL, each_round = TRUE) {
   worst <- list(mean = 0, sd = 0)
   for (t in seq_len(rounds)) {
     for (s in which(seq_len(rounds) < t & seq_len(rounds) + pmax(delay, 1) == t)) {
-      both <- observe_beside(bandit, ref, s, reward(s, ref$rows[s]), constraint)
+      both <- observe_with_reference(bandit, ref, s, reward(s, ref$rows[s]), constraint)
       ref <- both$ref
     }
     number <- if (is.null(visits)) 1 else visits[t]
     context <- if (!is.null(contexts)) contexts[number, ]
-    if (each_round) worst <- posterior_beside(worst, bandit, ref, context, number)
-    ref <- suggest_beside(bandit, ref, context, number)
+    if (each_round) worst <- posterior_gaps(worst, bandit, ref, context, number)
+    ref <- suggest_with_reference(bandit, ref, context, number)
   }
   list(ref = ref, worst = worst)
 }
 
-observe_beside <- function(bandit, ref, id, reward, constraint = NULL) {
+observe_with_reference <- function(bandit, ref, id, reward, constraint = NULL) {
   if (is.null(constraint)) {
     bandit$observe(id, reward)
     return(list(ref = ref_observe(ref, id, reward)))
@@ -75,13 +75,13 @@ observe_beside <- function(bandit, ref, id, reward, constraint = NULL) {
   list(ref = ref_observe(ref, id, reward, g))
 }
 
-posterior_beside <- function(worst, bandit, ref, context = NULL, number = 1) {
-  ours <- if (is.null(context)) bandit$posterior() else bandit$posterior(context = context)
+posterior_gaps <- function(worst, bandit, ref, context = NULL, number = 1) {
+  core <- if (is.null(context)) bandit$posterior() else bandit$posterior(context = context)
   # Restarts and ends of epochs take effect with the next query.
   theirs <- ref_bandit_posterior(ref)
   here <- (number - 1) * ref$n_arms + seq_len(ref$n_arms)
-  worst <- worst_of(worst, "mean", ours$mean, theirs$mean[here])
-  worst_of(worst, "sd", ours$sd, theirs$sd[here])
+  worst <- worst_of(worst, "mean", core$mean, theirs$mean[here])
+  worst_of(worst, "sd", core$sd, theirs$sd[here])
 }
 
 # History against the reference's data at each choice.

@@ -74,9 +74,9 @@ mutated_journal <- function(file) {
   else if (way == "swap") rows[c(at, 1), -(1:2)] <- rows[c(1, at), -(1:2)]
   else if (way == "value" || !is.character(rows[[name]])) rows[[name]][at] <- if (is.character(rows[[name]])) new else suppressWarnings(as.double(new))
   else {
-    words <- strsplit(rows[[name]][at], " ", fixed = TRUE)[[1]]
-    words[sample.int(max(1, length(words)), 1)] <- new
-    rows[[name]][at] <- paste(words, collapse = " ")
+    text <- strsplit(rows[[name]][at], " ", fixed = TRUE)[[1]]
+    text[sample.int(max(1, length(text)), 1)] <- new
+    rows[[name]][at] <- paste(text, collapse = " ")
   }
   try(silent = TRUE, {
     DBI::dbExecute(con, paste("DELETE FROM", table))

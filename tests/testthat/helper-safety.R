@@ -66,7 +66,7 @@ fault_of_error <- function(code, argument, value, exact = TRUE) {
   ""
 }
 
-value_words <- function(value) substr(paste(deparse(value), collapse = " "), 1, 60)
+described_value <- function(value) substr(paste(deparse(value), collapse = " "), 1, 60)
 
 # ---- small bandits ------------------------------------------------------------
 

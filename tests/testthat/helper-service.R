@@ -17,7 +17,7 @@ begin_service <- function(point, token, name = "b", trust = FALSE, ...) {
 # A pipe to the process that forks the services of this one. It has loaded once what all of them need, except httpuv:
 # the threads of that package and of those that it uses would not be in the forks. It ends with the pipe.
 service_parent <- function() {
-  if (!is.null(services_here$parent)) return(services_here$parent)
+  if (!is.null(started_services$parent)) return(started_services$parent)
   script <- tempfile(fileext = ".R")
   writeLines(c(
     sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")),
@@ -41,9 +41,9 @@ service_parent <- function() {
     "  parallel::mcparallel(eval(served), detached = TRUE)",
     "}"), script)
   command <- paste(shQuote(c(file.path(R.home("bin"), "Rscript"), script)), collapse = " ")
-  services_here$parent <- pipe(paste(command, ">", shQuote(paste0(script, ".out")), "2>&1"), "w")
+  started_services$parent <- pipe(paste(command, ">", shQuote(paste0(script, ".out")), "2>&1"), "w")
 }
-services_here <- new.env()
+started_services <- new.env()
 
 await_service <- function(home) {
   wait_until(function() file.exists(file.path(home, "ready")), pause = 0.05,

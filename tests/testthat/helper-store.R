@@ -8,15 +8,15 @@ postgres_binary <- function(name) {
   utils::tail(found[nzchar(found)], 1)
 }
 
-postgres_here <- new.env()
+has_postgres <- new.env()
 
 # Why there is no server, or "".
 postgres_lacks <- function() {
-  if (is.null(postgres_here$lacks)) {
-    postgres_here$lacks <- tryCatch(start_postgres(), error = conditionMessage)
-    if (nzchar(postgres_here$lacks)) message("tests of stores go without PostgreSQL: ", postgres_here$lacks)
+  if (is.null(has_postgres$lacks)) {
+    has_postgres$lacks <- tryCatch(start_postgres(), error = conditionMessage)
+    if (nzchar(has_postgres$lacks)) message("tests of stores go without PostgreSQL: ", has_postgres$lacks)
   }
-  postgres_here$lacks
+  has_postgres$lacks
 }
 
 # PostgreSQL does not run as root: then it runs as the user of Debian's package, without a sanitizer's library.
@@ -40,15 +40,15 @@ start_postgres <- function() {
   if (root) system(paste("chown postgres", home))
   at_our_end(c(postgres_command("pg_ctl", sprintf("-D %s/data -m immediate -w stop", home)), paste("rm -rf", home)))
   if (as_postgres("initdb", sprintf("-D %s/data -A trust -U gpb --no-sync", home)) != 0) return("initdb fails")
-  postgres_here$home <- home
+  has_postgres$home <- home
   if (postgres_control("start") != 0) return("the server does not start")
   ""
 }
 
 postgres_control <- function(action, mode = "fast") {
   options <- sprintf("-o \"-c listen_addresses='' -c fsync=off -c max_connections=400 -k %s\" -l %s/log -w -m %s %s",
-                     postgres_here$home, postgres_here$home, mode, action)
-  as_postgres("pg_ctl", sprintf("-D %s/data %s", postgres_here$home, options))
+                     has_postgres$home, has_postgres$home, mode, action)
+  as_postgres("pg_ctl", sprintf("-D %s/data %s", has_postgres$home, options))
 }
 
 # A separate database for each test: list(kind, connect).
@@ -60,9 +60,9 @@ sqlite_location <- function() {
 
 postgres_location <- function() {
   if (!nzchar(Sys.getenv("TZ"))) Sys.setenv(TZ = "UTC")           # RPostgres asks for it, not everybody answers
-  postgres_here$count <- sum(postgres_here$count, 1)
-  name <- sprintf("t%d", postgres_here$count)
-  home <- postgres_here$home
+  has_postgres$count <- sum(has_postgres$count, 1)
+  name <- sprintf("t%d", has_postgres$count)
+  home <- has_postgres$home
   con <- DBI::dbConnect(RPostgres::Postgres(), host = home, user = "gpb", dbname = "postgres", timezone = "UTC",
                         timezone_out = "UTC")
   DBI::dbExecute(con, paste("CREATE DATABASE", name))
@@ -71,7 +71,7 @@ postgres_location <- function() {
 }
 
 postgres_opener <- function(name) {
-  eval(bquote(function() DBI::dbConnect(RPostgres::Postgres(), host = .(postgres_here$home), user = "gpb", dbname = .(name),
+  eval(bquote(function() DBI::dbConnect(RPostgres::Postgres(), host = .(has_postgres$home), user = "gpb", dbname = .(name),
                                         timezone = "UTC", timezone_out = "UTC")), baseenv())
 }
 
@@ -147,7 +147,7 @@ stored_domains <- list(
   arms = list(make = function() store_x, points = data.frame(x1 = store_x[c(5, 6)])),
   named_arms = list(make = function() data.frame(who = letters[1:6], x1 = 1:6 / 6), points = data.frame(x1 = 2:3 / 6)),
   box = list(make = function() list(x1 = c(0, 1), x2 = c(-1, 1)), points = data.frame(x1 = c(0.25, 0.5), x2 = c(1 / 3, -0.5))),
-  whole_box = list(make = function() box_domain(c(1e-3, 1), c(1, 9), names = c("x1", "x2"), integer = c(FALSE, TRUE), log = c(TRUE, FALSE)),
+  integer_box = list(make = function() box_domain(c(1e-3, 1), c(1, 9), names = c("x1", "x2"), integer = c(FALSE, TRUE), log = c(TRUE, FALSE)),
                    points = data.frame(x1 = c(0.01, 0.1), x2 = c(3, 4))),
   product = list(make = function() product_domain(1:3, list(u = c(0, 1))), points = data.frame(x1 = c(2, 3), u = c(0.25, 1 / 3))),
   space = list(make = function() {
@@ -223,12 +223,12 @@ store_step <- function(bandit) {
 # A point of its domain.
 store_point <- function(bandit) if (length(bandit$config$domain$names) == 2) cbind(2, 0.25) else 0.25
 
-expect_same_log <- function(ours, theirs, info = NULL) {
-  expect_identical(ours$history(), theirs$history(), info = info)
+expect_same_log <- function(core, theirs, info = NULL) {
+  expect_identical(core$history(), theirs$history(), info = info)
   for (table in c("queries", "events")) {
-    expect_identical(gpbandits:::table_columns(ours[[table]]), gpbandits:::table_columns(theirs[[table]]), info = info)
+    expect_identical(gpbandits:::table_columns(core[[table]]), gpbandits:::table_columns(theirs[[table]]), info = info)
   }
-  expect_identical(ours$refits, theirs$refits, info = info)
+  expect_identical(core$refits, theirs$refits, info = info)
 }
 
 refused <- function(code) tryCatch({
@@ -605,7 +605,7 @@ why_stalled <- function(place, home, done, evaluations) {
 }
 
 # Nothing lost, nothing counted twice, and the posterior is the log's, by the book.
-expect_whole_fleet <- function(place, bandit, evaluations, kind = "arms") {
+expect_complete_fleet <- function(place, bandit, evaluations, kind = "arms") {
   bandit$catch_up()
   history <- bandit$history()
   expect_identical(nrow(history), as.integer(evaluations))

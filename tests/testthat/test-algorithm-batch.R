@@ -44,7 +44,7 @@ test_that("with a guard, widths are multiplied by exp(guard), and choices equal 
     function() gp_bucb(x, kernel_se(0.25), 0.1, width = width_srinivas_finite(0.1), guard = guard))) {
     ref <- ref_bandit(K, 0.1, ref_policy("ucb", wider), pending = ref_pending("hallucinate"))
     b <- make()
-    run <- play_beside(b, ref, 20, compare_rewards(K, 0, 0.3, 20), each_round = FALSE)
+    run <- play_with_reference(b, ref, 20, compare_rewards(K, 0, 0.3, 20), each_round = FALSE)
     expect_history(b, run$ref)
   }
 })

@@ -19,7 +19,7 @@ for (engine in c("weights", "played")) {
         b <- gp_bandit(case[[3]], case[[1]], case[[4]], policy_ucb(width_realized(1, 0.1, 0.1)), mean = 0.4,
                        changes = rule[[1]], engine = engine)
         ref <- ref_bandit(K, case[[4]], ref_policy("ucb", ref_width_realized(1, 0.1, 0.1)), mean = 0.4, drift = rule[[2]])
-        run <- play_beside(b, ref, 60, compare_rewards(K, 0.4, 0.2, 60), each_round = FALSE)
+        run <- play_with_reference(b, ref, 60, compare_rewards(K, 0.4, 0.2, 60), each_round = FALSE)
         expect_history(b, run$ref)
         known <- ref_bandit_info(run$ref)
         expect_equal(b$information_gain(), ref_info_logdet(known) / 2, tolerance = tol$engine)
@@ -36,7 +36,7 @@ for (engine in c("weights", "played")) {
                        changes = drift_rules[[name]][[1]], engine = engine)
         ref <- ref_bandit(K, 0.05, ref_policy("ucb", ref_width_constant(2)), pending = pending[[2]],
                           drift = drift_rules[[name]][[2]])
-        run <- play_beside(b, ref, 40, compare_rewards(K, 0, 0.2, 40), delay = rpois(40, 3))
+        run <- play_with_reference(b, ref, 40, compare_rewards(K, 0, 0.2, 40), delay = rpois(40, 3))
         expect_lt(run$worst$mean, tol$engine)
         expect_lt(run$worst$sd, tol$engine)
         expect_history(b, run$ref)
@@ -83,9 +83,9 @@ for (name in names(drift_rules)) {
       if (t %in% c(6, 15)) late <- c(late, t) else b$observe(t, rnorm(1))
       if (t == 20) b$observe(rev(late), c(1, -1))
       if (t == 22) b <- b$copy()
-      ours <- b$posterior(test)
+      core <- b$posterior(test)
       theirs <- box_oracle(b, kernel, 0.03, rule[[2]], t + 1, test)
-      expect_lt(max(abs(c(ours$mean - theirs$mean, ours$sd - theirs$sd))), tol$engine)
+      expect_lt(max(abs(c(core$mean - theirs$mean, core$sd - theirs$sd))), tol$engine)
     }
     file <- tempfile()
     saveRDS(b, file)
@@ -147,10 +147,10 @@ test_that("a window whose posterior is computed again each time is exact, also w
       b$add(arm = arm, reward = y)
       kept <- 591:600
       at <- ref_posterior_at(K, arm[kept], y[kept], noise)
-      ours <- b$posterior()
+      core <- b$posterior()
       # In units of what such rewards can do to a mean.
-      expect_lt(max(abs(ours$mean - at$mean)) / max(1, max(abs(at$mean))), 1e-6)
-      expect_lt(max(abs(ours$sd - at$sd)), 1e-6)
+      expect_lt(max(abs(core$mean - at$mean)) / max(1, max(abs(at$mean))), 1e-6)
+      expect_lt(max(abs(core$sd - at$sd)), 1e-6)
     }
   }
 })
@@ -185,7 +185,7 @@ test_that("restarts discard more data than the window, and contexts keep their o
   for (name in names(drift_rules)) {
     b <- gp_bandit(x, kernel_se(0.4), 0.05, policy_ucb(width_constant(1.5)), contexts = z, changes = drift_rules[[name]][[1]])
     ref <- ref_bandit(K, 0.05, ref_policy("ucb", ref_width_constant(1.5)), n_arms = 6, drift = drift_rules[[name]][[2]])
-    run <- play_beside(b, ref, 25, compare_rewards(K, 0, 0.2, 25), contexts = z, visits = sample(2, 25, TRUE))
+    run <- play_with_reference(b, ref, 25, compare_rewards(K, 0, 0.2, 25), contexts = z, visits = sample(2, 25, TRUE))
     expect_lt(max(run$worst$mean, run$worst$sd), tol$engine)
     expect_history(b, run$ref)
   }

@@ -8,15 +8,15 @@ ref_suspected <- function(n, theta, theta0, rate) {
 test_that("choices by suspected regret equal those of the worked example", {
   rate <- function(n) log(n + 1)^2
   theta <- 0.6 * exp(-(0:2))
-  ours <- theirs <- c(0, 0, 0)
+  core <- theirs <- c(0, 0, 0)
   for (t in 1:60) {
     i <- which.min(ref_suspected(theirs + 1, theta, 0.6, rate))
     theirs[i] <- theirs[i] + 1
-    j <- which.min(suspected_regret(ours + 1, theta, exp((0:2) / 2), rate))
-    ours[j] <- ours[j] + 1
+    j <- which.min(suspected_regret(core + 1, theta, exp((0:2) / 2), rate))
+    core[j] <- core[j] + 1
   }
   expect_equal(theirs, c(39, 15, 6))
-  expect_equal(ours, theirs)
+  expect_equal(core, theirs)
 })
 
 test_that("the test that discards a lengthscale equals that of the worked example", {

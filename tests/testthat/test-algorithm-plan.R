@@ -29,9 +29,9 @@ test_that("the width and its claim equal those of the worked example", {
   expect_equal(w(5, 0.01, B = 1, R = 0.1), 3.195362, tolerance = 1e-6)
   for (k in 1:10) {
     B <- 3 * runif(1); R <- runif(1); lambda <- runif(1); delta <- runif(1); looks <- sample(9, 1)
-    ours <- w(7, lambda, B = B, R = R, delta = delta, looks = looks)
-    expect_equal(ours, sqrt(B^2 + 2 * R^2 / lambda * log(2 * 7 * looks / delta)))
-    expect_lte(ours, B + R / sqrt(lambda) * sqrt(2 * log(2 * 7 * looks / delta)))
+    core <- w(7, lambda, B = B, R = R, delta = delta, looks = looks)
+    expect_equal(core, sqrt(B^2 + 2 * R^2 / lambda * log(2 * 7 * looks / delta)))
+    expect_lte(core, B + R / sqrt(lambda) * sqrt(2 * log(2 * 7 * looks / delta)))
   }
   claim <- function(policy, suggest = TRUE, ...) {
     b <- gp_bandit(1:5, kernel_se(1), 0.1, policy, ...)

@@ -2,18 +2,18 @@
 
 old_x <- c(0.05, 0.3, 0.55, 0.8)
 new_x <- c(0.15, 0.42, 0.93)
-whole_x <- c(old_x, new_x)
+every_x <- c(old_x, new_x)
 wave <- function(x, z = 0) sin(7 * x + z)
 
 # Two runs in parallel: `grow` gets its arms in between, `all` has them and a list of eligible ones. Returns both.
 lives_of_growth <- function(make, contexts = NULL, rounds = c(6, 6, 4), late = TRUE) {
   grow <- make(old_x)
-  all <- make(whole_x)
+  all <- make(every_x)
   count <- length(old_x)
   at <- function(t) if (!is.null(contexts)) contexts[[1 + t %% length(contexts)]]
   play <- function(t) {
     q <- grow$suggest(context = at(t))
-    a <- all$suggest(context = at(t), arms = if (count < length(whole_x)) seq_len(count))
+    a <- all$suggest(context = at(t), arms = if (count < length(every_x)) seq_len(count))
     expect_identical(q$arm, a$arm)
     if (late && t %% 4 == 0) return(invisible())
     y <- wave(q$x1, if (is.null(contexts)) 0 else at(t)) + t / 50
@@ -81,7 +81,7 @@ test_that("posterior and choices equal those of a bandit that had the new arms f
   lives <- lives_of_growth(makers$weights)
   h <- lives$grow$history()
   seen <- !is.na(h$reward)
-  K <- ref_kernel_matern(2.5, 0.3)(cbind(whole_x))
+  K <- ref_kernel_matern(2.5, 0.3)(cbind(every_x))
   ref <- ref_posterior_at(K, h$arm[seen], h$reward[seen], rep(0.02, sum(seen)))
   expect_equal(lives$grow$posterior()$mean, ref$mean, tolerance = tol$engine)
   expect_equal(lives$grow$posterior()$sd, ref$sd, tolerance = tol$engine)
@@ -90,7 +90,7 @@ test_that("posterior and choices equal those of a bandit that had the new arms f
 test_that("long-term constraints, Thompson sampling and refits include the new arms", {
   k <- kernel_matern(2.5, 0.3)
   grow <- gp_bandit(old_x, k, 0.02, policy_ucb(width_constant(2)), constraints = constraints_noiseless(epoch = 4))
-  all <- gp_bandit(whole_x, k, 0.02, policy_ucb(width_constant(2)), constraints = constraints_noiseless(epoch = 4))
+  all <- gp_bandit(every_x, k, 0.02, policy_ucb(width_constant(2)), constraints = constraints_noiseless(epoch = 4))
   for (t in 1:14) {
     if (t == 7) grow$add_arms(new_x)
     q <- grow$suggest()
@@ -194,7 +194,7 @@ test_that("added arms are in the log of a store, on SQLite and PostgreSQL", {
 
 test_that("widths use the current number of arms", {
   b <- gp_ucb(old_x, kernel_se(0.3), 0.02, width = width_srinivas_finite(0.1))
-  all <- gp_ucb(whole_x, kernel_se(0.3), 0.02, width = width_srinivas_finite(0.1))
+  all <- gp_ucb(every_x, kernel_se(0.3), 0.02, width = width_srinivas_finite(0.1))
   width <- function(n, t) sqrt(2 * log(n * t^2 * pi^2 / 0.6))
   b$suggest()
   expect_equal(b$history()$width, width(4, 1))
@@ -207,9 +207,9 @@ test_that("widths use the current number of arms", {
 })
 
 test_that("adding arms to a bandit that does not support it is an error that states the reason and changes nothing", {
-  refused <- function(b, x = 0.5, words = "`?x`?", ...) {
+  refused <- function(b, x = 0.5, text = "`?x`?", ...) {
     before <- list(b$config, b$history(), nrow(b$posterior()))
-    expect_error(b$add_arms(x, ...), words, class = "gpbandits_error")
+    expect_error(b$add_arms(x, ...), text, class = "gpbandits_error")
     expect_identical(list(b$config, b$history(), nrow(b$posterior())), before)
   }
   plain <- function(...) gp_ucb(old_x, kernel_se(0.3), 0.02, ...)

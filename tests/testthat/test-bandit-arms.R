@@ -18,7 +18,7 @@ test_that("with eligible arms choices equal the reference's, for every policy an
     for (t in 1:15) {
       number <- if (is.null(contexts)) 1 else sample(2, 1)
       arms <- sample(9, sample(9, 1))
-      ref <- suggest_beside(b, ref, if (!is.null(contexts)) z[number, ], number, arms)
+      ref <- suggest_with_reference(b, ref, if (!is.null(contexts)) z[number, ], number, arms)
       if (t %% 3 > 0) {
         y <- stats::rnorm(1)
         b$observe(t, y)
@@ -26,7 +26,7 @@ test_that("with eligible arms choices equal the reference's, for every policy an
       }
     }
     expect_identical(b$history()$arm, as.integer((ref$rows - 1) %% 9 + 1))
-    expect_lt(max(unlist(posterior_beside(list(mean = 0, sd = 0), b, ref, if (!is.null(contexts)) z[1, ]))), tol$engine)
+    expect_lt(max(unlist(posterior_gaps(list(mean = 0, sd = 0), b, ref, if (!is.null(contexts)) z[1, ]))), tol$engine)
   }
 })
 

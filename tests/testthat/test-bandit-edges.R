@@ -90,8 +90,8 @@ test_that("with 2,000 observations on a box the posterior equals the reference's
   at <- matrix(runif(10), 5)
   # Ten rewards at a point are their mean with a tenth of the noise.
   exact <- ref_posterior_at(ref_kernel_matern(2.5, 0.3)(rbind(x, at)), 1:200, rowMeans(y), rep(0.001, 200), 0, 200 + 1:5)
-  ours <- b$posterior(at)
-  expect_lt(max(abs(ours$mean - exact$mean), abs(ours$sd - exact$sd)), tol$engine)
+  core <- b$posterior(at)
+  expect_lt(max(abs(core$mean - exact$mean), abs(core$sd - exact$sd)), tol$engine)
   expect_sound(edge_play(b, 2, function(q) 1))
 })
 

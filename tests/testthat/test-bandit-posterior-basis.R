@@ -59,7 +59,7 @@ random_case <- function(seed, n) {
   kernel <- kernels[[1 + seed %% length(kernels)]]
   x <- played_points(n, kernel$d)
   weights <- 10^sample(c(0, 0, 0, -1, 1), n, TRUE)
-  list(name = names(kernels)[1 + seed %% length(kernels)], ours = kernel$ours, ref = kernel$ref,
+  list(name = names(kernels)[1 + seed %% length(kernels)], core = kernel$core, ref = kernel$ref,
        d = kernel$d, noise_var = 10^runif(1, -3, 0), accuracy = 10^runif(1, -3, -1), x = x,
        scale = if (seed %% 3 == 0) weights else rep(1, n),
        y = sin(3 * rowSums(x)) + rnorm(n, sd = 0.3))
@@ -73,7 +73,7 @@ test_that("in random problems errors are below the certificate, and the certific
     at <- rbind(matrix(runif(20 * case$d, -0.5, 1.5), 20), case$x[seq_len(min(n, 5)), , drop = FALSE] + 1e-3)
     want <- dense_of(case, seq_len(n), at)
     for (way in list(c(FALSE, FALSE), c(TRUE, FALSE), c(FALSE, TRUE), c(TRUE, TRUE))) {
-      pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy, corrected = way[2])
+      pointer <- lowrank(case$core, case$d, case$noise_var, case$accuracy, corrected = way[2])
       cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, at_once = way[1])
       now <- state(pointer)
       expect_true(now$accurate)
@@ -90,7 +90,7 @@ test_that("after random changes of values, removals, changes of noise and copies
   for (seed in seq_len(by_level(4, 60, quick = 2))) {
     case <- random_case(100 + seed, 120)
     at <- rbind(matrix(runif(10 * case$d), 10), case$x[1:3, , drop = FALSE])
-    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy, corrected = seed %% 2 == 0)
+    pointer <- lowrank(case$core, case$d, case$noise_var, case$accuracy, corrected = seed %% 2 == 0)
     cache <- cpp_testing_lowrank_candidates(at, 4)
     known <- integer()
     reported <- 0
@@ -144,7 +144,7 @@ test_that("with every point in the basis the posterior equals the dense one", {
     case <- list(x = matrix(runif(60 * kernel$d), 60), y = rnorm(60), scale = runif(60, 0.5, 2), noise_var = 0.1,
                  ref = kernel$ref)
     at <- matrix(runif(20 * kernel$d, -0.2, 1.2), 20)
-    pointer <- lowrank(kernel$ours, kernel$d, 0.1, 1e-9)
+    pointer <- lowrank(kernel$core, kernel$d, 0.1, 1e-9)
     cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, FALSE)
     want <- dense_of(case, 1:60, at)
     expect_equal(predict_lowrank(pointer, at), want[c("mean", "sd")], tolerance = tol$engine)
@@ -252,13 +252,13 @@ test_that("for adversarial points the error is below the certificate, or the eng
   for (name in names(adversarial())) {
     it <- adversarial()[[name]]
     n <- nrow(it$x)
-    ours <- if (it$kernel == "se") kernel_se(it$length) else kernel_matern(2.5, it$length)
+    core <- if (it$kernel == "se") kernel_se(it$length) else kernel_matern(2.5, it$length)
     case <- list(x = it$x, y = sin(5 * it$x[, 1] * (abs(it$x[, 1]) < 10)) + sqrt(it$noise_var) * rnorm(n),
                  scale = rep(1, n), noise_var = it$noise_var,
                  ref = if (it$kernel == "se") ref_kernel_se(it$length) else ref_kernel_matern(2.5, it$length))
     at <- rbind(matrix(runif(20)), it$x[1:5, , drop = FALSE], matrix(c(-3, 1e6)))
     for (way in list(c(FALSE, FALSE), c(TRUE, FALSE), c(FALSE, TRUE), c(TRUE, TRUE))) {
-      pointer <- lowrank(ours, 1, it$noise_var, corrected = way[2])
+      pointer <- lowrank(core, 1, it$noise_var, corrected = way[2])
       cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, at_once = way[1])
       got <- predict_lowrank(pointer, at)
       expect_true(all(is.finite(got$mean)) && all(got$sd >= 0))
@@ -296,7 +296,7 @@ test_that("a width of the dense posterior, widened by the factor, covers around 
     f <- rnorm(5)
     norm <- sqrt(sum(f * (case$ref(centres) %*% f)))
     noise <- sqrt(case$noise_var * case$scale) * rnorm(60)
-    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+    pointer <- lowrank(case$core, case$d, case$noise_var, case$accuracy)
     cpp_testing_lowrank_add(pointer, case$x, as.vector(case$ref(case$x, centres) %*% f) + noise, case$scale, FALSE)
     at <- rbind(matrix(runif(40 * case$d, -0.2, 1.2), 40), centres, case$x)
     got <- predict_lowrank(pointer, at)
@@ -320,7 +320,7 @@ test_that("the first points of a basis bound the result of all of them, the tigh
   for (seed in seq_len(by_level(5, 40))) {
     case <- random_case(400 + seed, 60)
     at <- rbind(matrix(runif(40 * case$d, -0.2, 1.2), 40), case$x[1:5, , drop = FALSE])
-    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+    pointer <- lowrank(case$core, case$d, case$noise_var, case$accuracy)
     cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, FALSE)
     got <- predict_lowrank(pointer, at)
     gaps <- vapply(round(seq(0, state(pointer)$rank, length.out = 6)), function(few) {
@@ -340,7 +340,7 @@ test_that("the best of new points equals that of a full evaluation", {
     case <- random_case(500 + seed, 90)
     at <- matrix(runif(300 * case$d), 300)
     at[sample(300, 60), ] <- at[sample(300, 60), ]  # ties: the first counts
-    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy, corrected = seed %% 3 > 0)
+    pointer <- lowrank(case$core, case$d, case$noise_var, case$accuracy, corrected = seed %% 3 > 0)
     cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, seed %% 2 == 0)
     prior <- if (seed %% 2) 0.3 else 0.2 * at[, 1]
     got <- predict_lowrank(pointer, at)
@@ -362,7 +362,7 @@ settled_case <- function(seed, n) {
   centres <- matrix(runif(8), 4)
   x <- rbind(matrix(runif(80), 40), centres[sample(4, n - 40, TRUE), ] + rnorm(2 * (n - 40), sd = 0.03))
   list(x = x, y = sin(5 * rowSums(x)) + rnorm(n, sd = 0.1), scale = rep(1, n), noise_var = 0.01,
-       ours = kernel_matern(2.5, 0.3), ref = ref_kernel_matern(2.5, 0.3))
+       core = kernel_matern(2.5, 0.3), ref = ref_kernel_matern(2.5, 0.3))
 }
 
 test_that("the best observation has the largest mean, after additions, removals and changes", {
@@ -396,8 +396,8 @@ test_that("results are corrected where the basis is not accurate enough, with fe
     case <- settled_case(seed, 400)
     at <- rbind(matrix(runif(200), 100), case$x[seq(1, 400, by = 10), ])
     want <- dense_of(case, 1:400, at)
-    tight <- lowrank(case$ours, 2, case$noise_var, 0.01)
-    loose <- lowrank(case$ours, 2, case$noise_var, 0.01, corrected = TRUE)
+    tight <- lowrank(case$core, 2, case$noise_var, 0.01)
+    loose <- lowrank(case$core, 2, case$noise_var, 0.01, corrected = TRUE)
     for (pointer in list(tight, loose)) cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, FALSE)
     expect_lt(state(loose)$rank, 0.8 * state(tight)$rank)
     basis <- predict_lowrank(loose, at, by_basis = TRUE)
@@ -424,7 +424,7 @@ test_that("the best point is that of the corrected results", {
   differs <- 0
   for (seed in 1:2) {
     case <- settled_case(10 + seed, 300)
-    pointer <- lowrank(case$ours, 2, case$noise_var, 0.2, corrected = TRUE)
+    pointer <- lowrank(case$core, 2, case$noise_var, 0.2, corrected = TRUE)
     cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, FALSE)
     at <- matrix(runif(10000), 5000)
     at <- at[order(-scores_of("ucb", predict_lowrank(pointer, at, by_basis = TRUE), 2)), ]
@@ -496,7 +496,7 @@ test_that("no mean changes by more than its bound after new data, and some reach
   for (seed in seq_len(by_level(4, 20))) {
     case <- random_case(300 + seed, 60)
     at <- rbind(matrix(runif(40 * case$d), 40), case$x)
-    pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy)
+    pointer <- lowrank(case$core, case$d, case$noise_var, case$accuracy)
     then <- list(predict_lowrank(pointer, at))
     for (i in 1:60) {
       cpp_testing_lowrank_add(pointer, case$x[i, , drop = FALSE], case$y[i], case$scale[i], FALSE)

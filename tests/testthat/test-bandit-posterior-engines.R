@@ -3,14 +3,14 @@
 engines <- c("weights", "played")
 
 # A bandit of ours on x with the engine asked for, and the reference for it.
-engine_pair <- function(engine, x, ours, K, lambda, mean = 0, width = 2) {
-  list(bandit = gp_bandit(x, ours, lambda, policy_ucb(width_constant(width)), mean = mean, engine = engine),
+engine_pair <- function(engine, x, core, K, lambda, mean = 0, width = 2) {
+  list(bandit = gp_bandit(x, core, lambda, policy_ucb(width_constant(width)), mean = mean, engine = engine),
        ref = ref_bandit(K, lambda, ref_policy("ucb", ref_width_constant(width)), mean = mean))
 }
 
-expect_engine <- function(engine, x, ours, K, lambda, mean = 0, rounds = 30, noise_sd = sqrt(lambda)) {
-  pair <- engine_pair(engine, x, ours, K, lambda, mean)
-  run <- play_beside(pair$bandit, pair$ref, rounds, compare_rewards(K, mean, noise_sd, rounds))
+expect_engine <- function(engine, x, core, K, lambda, mean = 0, rounds = 30, noise_sd = sqrt(lambda)) {
+  pair <- engine_pair(engine, x, core, K, lambda, mean)
+  run <- play_with_reference(pair$bandit, pair$ref, rounds, compare_rewards(K, mean, noise_sd, rounds))
   expect_lt(run$worst$mean, tol$engine)
   expect_lt(run$worst$sd, tol$engine)
   gain <- ref_information_gain(K, run$ref$rows[-rounds], lambda)
@@ -22,7 +22,7 @@ for (engine in engines) {
     set.seed(101)
     for (case in compare_kernels()) {
       x <- ref_random_inputs(25, case$d)
-      expect_engine(engine, x, case$ours, case$ref(x), 0.05)
+      expect_engine(engine, x, case$core, case$ref(x), 0.05)
     }
   })
 
@@ -99,7 +99,7 @@ test_that("in both engines late rewards in any order give the posterior of a new
       b <- gp_bandit(x, kernel_se(0.2), 0.05, policy_ucb(width_constant(2)), mean = 0.3,
                      pending = rule[[1]], engine = engine)
       ref <- ref_bandit(K, 0.05, ref_policy("ucb", ref_width_constant(2)), mean = 0.3, pending = rule[[2]])
-      run <- play_beside(b, ref, 30, compare_rewards(K, 0.3, 0.2, 30), delay = rpois(30, 4))
+      run <- play_with_reference(b, ref, 30, compare_rewards(K, 0.3, 0.2, 30), delay = rpois(30, 4))
       expect_lt(run$worst$mean, tol$engine)
       expect_lt(run$worst$sd, tol$engine)
       expect_history(b, run$ref)

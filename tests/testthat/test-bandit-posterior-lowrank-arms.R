@@ -31,9 +31,9 @@ test_that("the selected arms equal those of a full evaluation until the end", {
     sweep <- gp_bandit(x, kernel, 0.05, policy, mean = mean, engine = "played")
     rounds <- if (policy$kind == "mean") 20 else 80
     expect_gt(play_both(lazy, sweep, sin(6 * x[, 1]), rounds), rounds, label = paste("seed", seed))
-    ours <- lazy$posterior()
+    core <- lazy$posterior()
     theirs <- sweep$posterior()
-    expect_lt(max(abs(ours$mean - theirs$mean), abs(ours$sd - theirs$sd)), 1e-5)
+    expect_lt(max(abs(core$mean - theirs$mean), abs(core$sd - theirs$sd)), 1e-5)
     expect_identical(summary(lazy)$engine, "lowrank")
     expect_equal(lazy$best()$arm, sweep$best()$arm)
     expect_equal(lazy$information_gain(), sweep$information_gain(), tolerance = 1e-6)

@@ -93,7 +93,7 @@ test_that("random runs with late, changed and removed rewards, windows, weights 
     pending <- pendings[[1 + seed %% 3]]
     drift <- drifts[[1 + seed %% 5]]
     noise_var <- 10^runif(1, -3, 0)
-    life <- life_over(c("box", "product", "contexts")[1 + (seed %/% 3) %% 3], x, kernel$ours, noise_var, pending[[1]], drift[[1]])
+    life <- life_over(c("box", "product", "contexts")[1 + (seed %/% 3) %% 3], x, kernel$core, noise_var, pending[[1]], drift[[1]])
     b <- life$bandit
     ref <- ref_bandit(kernel$ref(x), noise_var, ref_policy("ucb", ref_width_constant(2)), mean = 0.3, pending = pending[[2]],
                       drift = drift[[2]])
@@ -221,9 +221,9 @@ test_that("for difficult points the error is below the certificate, or the dense
   for (name in names(hostile_points())) for (smooth in c(TRUE, FALSE)) {
     it <- hostile_points()[[name]]
     ref <- if (smooth) ref_kernel_se(it$length) else ref_kernel_matern(2.5, it$length)
-    ours <- if (smooth) kernel_se(it$length) else kernel_matern(2.5, it$length)
+    core <- if (smooth) kernel_se(it$length) else kernel_matern(2.5, it$length)
     y <- sin(5 * pmin(it$x[, 1], 2)) + sqrt(it$noise) * rnorm(nrow(it$x))
-    b <- gp_bandit(box_domain(c(-1, -1), c(1e6, 1e6)), ours, it$noise, policy_ucb(width_constant(2)), engine = "lowrank")
+    b <- gp_bandit(box_domain(c(-1, -1), c(1e6, 1e6)), core, it$noise, policy_ucb(width_constant(2)), engine = "lowrank")
     for (i in seq_len(nrow(it$x))) b$add(x = it$x[i, , drop = FALSE], reward = y[i])
     at <- rbind(it$x[1:5, ], matrix(runif(20), 10), c(500, 500))
     # (The reference itself is good to about eps / noise.)

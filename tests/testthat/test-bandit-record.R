@@ -9,7 +9,7 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
   all <- if (is.null(z)) cbind(x) else cbind(rep(x, nrow(z)), rep(z, each = 7))
   K <- ref_kernel_matern(2.5, 0.4)(all)
   b <- gp_bandit(x, kernel_matern(2.5, 0.4), 0.05, policy_ucb(width_sdf(width_constant(1))), mean = 0.3,
-                 pending = pending$ours, changes = drift$ours, contexts = z)
+                 pending = pending$core, changes = drift$core, contexts = z)
   ref <- ref_bandit(K, 0.05, ref_policy("ucb", ref_width_sdf(ref_width_constant(1))), mean = 0.3, n_arms = 7,
                     pending = pending$ref, drift = if (is.null(drift)) ref_drift() else drift$ref)
   worst <- list(mean = 0, sd = 0)
@@ -24,7 +24,7 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
     number <- if (is.null(z)) 1 else sample(nrow(z), 1)
     context <- if (!is.null(z)) z[number, ]
     y <- stats::rnorm(1)
-    if (event == "suggest") ref <- suggest_beside(b, ref, context, number)
+    if (event == "suggest") ref <- suggest_with_reference(b, ref, context, number)
     if (event %in% c("observe", "own") && !is.null(id <- pick(open))) {
       noise <- if (event == "own") stats::rexp(1, 20) else NULL
       b$observe(id, y, noise_var = noise)
@@ -48,10 +48,10 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
       ref <- ref_add(ref, (number - 1) * 7 + arm, if (event == "add") y else NA)
     }
     happened <- c(happened, event)
-    worst <- posterior_beside(worst, b, ref, context, number)
+    worst <- posterior_gaps(worst, b, ref, context, number)
   }
   again <- unserialize(serialize(b, NULL))
-  worst <- posterior_beside(worst, again, ref, context, number)
+  worst <- posterior_gaps(worst, again, ref, context, number)
   expect_identical(again$history(), b$history())
   worst
 }
@@ -60,12 +60,12 @@ lives <- by_level(3, 40, quick = 1)
 
 test_that("random corrections, withdrawals and noise variances of single rewards agree with the reference", {
   skip_on_cran()
-  pendings <- list(list(ours = pending_ignore(), ref = ref_pending()),
-                   list(ours = pending_hallucinate(), ref = ref_pending("hallucinate")),
-                   list(ours = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
-  drifts <- list(NULL, list(ours = change_oracle(window = 5), ref = ref_drift("window", W = 5)),
-                 list(ours = change_oracle(rate = 0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
-                 list(ours = change_oracle(rate = 0.1), ref = ref_drift("fade", eps = 0.1)))
+  pendings <- list(list(core = pending_ignore(), ref = ref_pending()),
+                   list(core = pending_hallucinate(), ref = ref_pending("hallucinate")),
+                   list(core = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
+  drifts <- list(NULL, list(core = change_oracle(window = 5), ref = ref_drift("window", W = 5)),
+                 list(core = change_oracle(rate = 0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
+                 list(core = change_oracle(rate = 0.1), ref = ref_drift("fade", eps = 0.1)))
   for (pending in pendings) for (drift in drifts) for (seed in seq_len(lives)) {
     worst <- random_life(300 + seed, 40, pending, drift)
     expect_lt(worst$mean, tol$engine)
@@ -96,9 +96,9 @@ test_that("on a box they agree with a fit from scratch", {
     k <- ref_kernel_se(0.4)
     grid <- matrix(stats::runif(20), 10)
     by_hand <- function(which, y) ref_posterior(k(x[which, ], x[which, ]), k(grid, x[which, ]), k(grid, grid), y, noise[which])
-    ours <- b$posterior(x = grid)
-    expect_equal(ours$mean, by_hand(known, h$reward[known])$mean, tolerance = tol$engine)
-    expect_equal(ours$sd, by_hand(all, numeric(sum(all)))$sd, tolerance = tol$engine)
+    core <- b$posterior(x = grid)
+    expect_equal(core$mean, by_hand(known, h$reward[known])$mean, tolerance = tol$engine)
+    expect_equal(core$sd, by_hand(all, numeric(sum(all)))$sd, tolerance = tol$engine)
   }
 })
 
@@ -656,7 +656,7 @@ test_that("a mean of readings with an unknown spread: refits find the noise by i
 test_that("reports that cannot be used say what to call instead", {
   b <- auto_bandit(list(x = c(0, 1)))
   q <- b$suggest(2)
-  says <- function(code, words) expect_error(code, words, class = "gpbandits_error", fixed = TRUE)
+  says <- function(code, text) expect_error(code, text, class = "gpbandits_error", fixed = TRUE)
   says(b$observe(q$id[1], NA), "Try `$fail(id)`")
   says(b$observe(q$id[1], Inf), "Try `$fail(id)`")
   says(b$observe(q$id, 1), "one number for 2 ids")

@@ -406,9 +406,9 @@ test_that("ADMMBO as its authors run it: initial points outside the budget, kern
     kernel <- fit$kernel
     noise_var <- fit$noise_var
   }
-  ours <- bandit$posterior()
+  core <- bandit$posterior()
   K <- kernel_gram(kernel, x)
-  expect_equal(ours$mean, ref_posterior_at(K, history$arm[seen], history$reward[seen], noise_var)$mean, tolerance = 1e-6)
+  expect_equal(core$mean, ref_posterior_at(K, history$arm[seen], history$reward[seen], noise_var)$mean, tolerance = 1e-6)
   # A copy and a file continue as it would.
   again <- unserialize(serialize(bandit, NULL))
   set.seed(6)
@@ -433,7 +433,7 @@ test_that("late rewards are used when they arrive", {
 
 test_that("baselines can be compared with bandits, and added data are used", {
   makers <- c(lapply(baseline_makers, function(make) function(problem) make(problem$domain)), list(
-    ours = function(problem) gp_ucb_noisy_constraints(problem$domain, baseline_kernel, 0.01, epoch = 5, step = 0.5,
+    core = function(problem) gp_ucb_noisy_constraints(problem$domain, baseline_kernel, 0.01, epoch = 5, step = 0.5,
                                                       width = width_constant(2))))
   comparison <- compare_bandits(makers, baseline_problem, rounds = 12, replications = 2, seed = 1)
   data <- as.data.frame(comparison)

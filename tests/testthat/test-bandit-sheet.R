@@ -62,7 +62,7 @@ test_that("the name of the outcome is on plots, prints and results of searches",
 
 test_that("errors name the row, the column and the value, and what to do", {
   box <- list(x = c(0, 1), z = c(0, 1))
-  says <- function(data, words, ...) expect_error(auto_bandit(box, data, ...), words, class = "gpbandits_error")
+  says <- function(data, text, ...) expect_error(auto_bandit(box, data, ...), text, class = "gpbandits_error")
   says(data.frame(x = c(0.1, 0.3, NA), z = 0.2, reward = 1:3), "column `x`.*NA in row 3.*data\\[-3, \\]")
   says(data.frame(x = c("0,1", "0,3"), z = 0.2, reward = 1:2), "\"0,1\" in row 1.*read.csv2")
   says(data.frame(x = 0.1, z = 0.2, reward = c("4", "n.d.")), "\"n.d.\" in row 2.*column `reward`|column `reward`.*row 2")

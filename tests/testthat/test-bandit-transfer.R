@@ -107,9 +107,9 @@ test_that("the posterior is that of all campaigns under each model, averaged", {
   expect_identical(nrow(h), 3L)
   points <- cbind(x = c(0.1, 0.5, 0.9), y = c(0.2, 0.7, 0.4))
   hand <- by_hand(config, as.matrix(h[c("x", "y")]), h$reward, points)
-  ours <- gpbandits:::scaled_posterior_at(inside(b), gpbandits:::find_points(config$domain, points), NULL)
-  expect_equal(ours$mean, hand$mean, tolerance = 1e-7)
-  expect_equal(ours$sd, hand$sd, tolerance = 1e-7)
+  core <- gpbandits:::scaled_posterior_at(inside(b), gpbandits:::find_points(config$domain, points), NULL)
+  expect_equal(core$mean, hand$mean, tolerance = 1e-7)
+  expect_equal(core$sd, hand$sd, tolerance = 1e-7)
   # The same over arms, and over a search space.
   arms <- expand.grid(x = c(0, 0.3, 0.5, 1), y = c(0.2, 0.6))
   for (domain in list(arms, search_space(x = param_real(0, 1), y = param_real(0, 1)))) {
@@ -120,9 +120,9 @@ test_that("the posterior is that of all campaigns under each model, averaged", {
     hand <- by_hand(config, as.matrix(h[c("x", "y")]), h$reward, as.matrix(arms))
     points <- gpbandits:::find_points(config$domain, arms)
     if (!is.null(points$arm) && !anyNA(points$arm)) points <- list(arm = points$arm)
-    ours <- gpbandits:::scaled_posterior_at(inside(b), points, NULL)
-    expect_equal(ours$mean, hand$mean, tolerance = 1e-7)
-    expect_equal(ours$sd, hand$sd, tolerance = 1e-7)
+    core <- gpbandits:::scaled_posterior_at(inside(b), points, NULL)
+    expect_equal(core$mean, hand$mean, tolerance = 1e-7)
+    expect_equal(core$sd, hand$sd, tolerance = 1e-7)
   }
 })
 

@@ -6,14 +6,14 @@ life <- function(name) {
   x <- c(0.05, 0.2, 0.31, 0.5, 0.52, 0.8, 0.97)
   kernel <- kernel_matern(2.5, 0.3)
   ref_kernel <- ref_kernel_matern(2.5, 0.3)
-  ours <- list(domain = x, kernel = kernel, noise_var = 0.08, mean = 0.2,
+  core <- list(domain = x, kernel = kernel, noise_var = 0.08, mean = 0.2,
                policy = policy_ucb(width_srinivas_finite(0.1, 0.2)))
   ref <- list(K = ref_kernel(x), lambda = 0.08, mean = 0.2,
               policy = ref_policy("ucb", ref_width_srinivas_finite(0.1, 0.2)))
   change <- life_changes(name, x, ref_kernel)
-  ours[names(change$ours)] <- change$ours
+  core[names(change$core)] <- change$core
   ref[names(change$ref)] <- change$ref
-  list(bandit = do.call(gp_bandit, ours), ref = do.call(ref_bandit, ref), contexts = change$contexts,
+  list(bandit = do.call(gp_bandit, core), ref = do.call(ref_bandit, ref), contexts = change$contexts,
        count = if (is.null(change$count)) 0 else change$count)
 }
 
@@ -25,36 +25,36 @@ life_changes <- function(name, x, ref_kernel) {
   switch(
     name,
     plain = list(),
-    hallucinate = list(ours = list(pending = pending_hallucinate()), ref = list(pending = ref_pending("hallucinate"))),
-    censor = list(ours = list(pending = pending_censor(3, -1)), ref = list(pending = ref_pending("censor", 3, -1))),
-    contexts = list(ours = list(contexts = z), ref = list(K = ref_kernel(both), n_arms = 7), contexts = z),
-    oracle_changes = list(ours = list(changes = change_oracle(c(5, 17), explore = 1)),
+    hallucinate = list(core = list(pending = pending_hallucinate()), ref = list(pending = ref_pending("hallucinate"))),
+    censor = list(core = list(pending = pending_censor(3, -1)), ref = list(pending = ref_pending("censor", 3, -1))),
+    contexts = list(core = list(contexts = z), ref = list(K = ref_kernel(both), n_arms = 7), contexts = z),
+    oracle_changes = list(core = list(changes = change_oracle(c(5, 17), explore = 1)),
                           ref = list(changes = ref_changes("oracle", 1, times = c(5, 17)))),
-    never = list(ours = list(changes = change_never(explore = 1)), ref = list(changes = ref_changes("never", 1))),
-    detector = list(ours = list(changes = change_detect(theta, ridge)),
+    never = list(core = list(changes = change_never(explore = 1)), ref = list(changes = ref_changes("never", 1))),
+    detector = list(core = list(changes = change_detect(theta, ridge)),
                     ref = list(changes = ref_changes("detect", sqrt(3), threshold = theta, ridge = ridge))),
-    window = list(ours = list(changes = change_oracle(window = 4)), ref = list(drift = ref_drift("window", W = 4))),
-    weights = list(ours = list(changes = change_oracle(rate = 0.2, by = "weights"), pending = pending_hallucinate()),
+    window = list(core = list(changes = change_oracle(window = 4)), ref = list(drift = ref_drift("window", W = 4))),
+    weights = list(core = list(changes = change_oracle(rate = 0.2, by = "weights"), pending = pending_hallucinate()),
                    ref = list(drift = ref_drift("weight", eta = 0.8), pending = ref_pending("hallucinate"))),
-    fade = list(ours = list(changes = change_oracle(rate = 0.2), pending = pending_hallucinate()),
+    fade = list(core = list(changes = change_oracle(rate = 0.2), pending = pending_hallucinate()),
                 ref = list(drift = ref_drift("fade", eps = 0.2), pending = ref_pending("hallucinate"))),
-    window_noisy = list(ours = list(changes = change_oracle(window = 6), constraints = constraints_noisy(1, 4, 0.5)),
+    window_noisy = list(core = list(changes = change_oracle(window = 6), constraints = constraints_noisy(1, 4, 0.5)),
                         ref = list(drift = ref_drift("window", W = 6), constraints = ref_constraints("noisy", 1, 4, step = 0.5)),
                         count = 1),
-    weights_noisy = list(ours = list(changes = change_oracle(rate = 0.1, by = "weights"), constraints = constraints_noisy(1, 4, 0.5)),
+    weights_noisy = list(core = list(changes = change_oracle(rate = 0.1, by = "weights"), constraints = constraints_noisy(1, 4, 0.5)),
                          ref = list(drift = ref_drift("weight", eta = 0.9), constraints = ref_constraints("noisy", 1, 4, step = 0.5)),
                          count = 1),
-    fade_noisy = list(ours = list(changes = change_oracle(rate = 0.1), constraints = constraints_noisy(1, 4, 0.5)),
+    fade_noisy = list(core = list(changes = change_oracle(rate = 0.1), constraints = constraints_noisy(1, 4, 0.5)),
                       ref = list(drift = ref_drift("fade", eps = 0.1), constraints = ref_constraints("noisy", 1, 4, step = 0.5)),
                       count = 1),
-    noiseless = list(ours = list(constraints = constraints_noiseless(2, 5)),
+    noiseless = list(core = list(constraints = constraints_noiseless(2, 5)),
                      ref = list(constraints = ref_constraints("noiseless", 2, 5)), count = 2),
-    noisy = list(ours = list(constraints = constraints_noisy(1, 4, 0.5)),
+    noisy = list(core = list(constraints = constraints_noisy(1, 4, 0.5)),
                  ref = list(constraints = ref_constraints("noisy", 1, 4, step = 0.5)), count = 1),
-    fresh = list(ours = list(constraints = constraints_noisy(1, 4, 0.5, reuse = FALSE)),
+    fresh = list(core = list(constraints = constraints_noisy(1, 4, 0.5, reuse = FALSE)),
                  ref = list(constraints = ref_constraints("noisy", 1, 4, step = 0.5, reuse = FALSE)), count = 1),
-    ei = list(ours = list(policy = policy_ei()), ref = list(policy = ref_policy("ei"))),
-    ts = list(ours = list(policy = policy_ts(width_constant(0.7))),
+    ei = list(core = list(policy = policy_ei()), ref = list(policy = ref_policy("ei"))),
+    ts = list(core = list(policy = policy_ts(width_constant(0.7))),
               ref = list(policy = ref_policy("ts", ref_width_constant(0.7))))
   )
 }
@@ -91,7 +91,7 @@ life_number <- function(state) if (is.null(state$contexts)) 1 else sample(nrow(s
 live_suggest <- function(state) {
   number <- life_number(state)
   for (i in seq_len(sample(3, 1))) {
-    state$ref <- suggest_beside(state$bandit, state$ref, life_context(state, number), number)
+    state$ref <- suggest_with_reference(state$bandit, state$ref, life_context(state, number), number)
   }
   state
 }
@@ -147,10 +147,10 @@ random_life <- function() {
   n <- nrow(x)
   all <- if (is.null(contexts)) x else random_pairs(x, contexts)
   K <- kernel$ref(all)
-  ours <- kernel$ours
+  core <- kernel$core
   if (is.null(contexts) && runif(1) < 0.2) {
     K <- ref_random_covariance(n, sample(n, 1))
-    ours <- kernel_matrix(K)
+    core <- kernel_matrix(K)
   }
   policy <- pick(random_policies())
   pending <- pick(random_pending())
@@ -160,7 +160,7 @@ random_life <- function() {
   # The same contexts, sometimes not given in advance.
   open <- !is.null(contexts) && runif(1) < 0.5
   engine <- if (open || policy[[2]]$kind == "ts") "auto" else pick(c("weights", "played"))
-  list(bandit = gp_bandit(x, ours, noise, policy[[1]], mean = mean, pending = pending[[1]],
+  list(bandit = gp_bandit(x, core, noise, policy[[1]], mean = mean, pending = pending[[1]],
                           contexts = if (open) ncol(contexts) else contexts, engine = engine,
                           changes = drift[[1]]),
        ref = ref_bandit(K, noise, policy[[2]], mean = mean, n_arms = n, pending = pending[[2]],
@@ -217,7 +217,7 @@ test_that("runs with randomly drawn parts equal the reference", {
     worst <- list(mean = 0, sd = 0)
     for (i in 1:12) state <- live_once(state)
     number <- life_number(state)
-    worst <- posterior_beside(worst, state$bandit, state$ref, life_context(state, number), number)
+    worst <- posterior_gaps(worst, state$bandit, state$ref, life_context(state, number), number)
     expect_lt(worst$mean, tol$engine, label = paste("worst mean, seed", seed))
     expect_lt(worst$sd, tol$engine, label = paste("worst sd, seed", seed))
     expect_history(state$bandit, state$ref, widths = state$ref$policy$kind %in% c("ucb", "ts"))
@@ -236,7 +236,7 @@ for (name in life_names) {
         state <- live_once(state)
         if (i %% 5 > 0) next
         number <- life_number(state)
-        worst <- posterior_beside(worst, state$bandit, state$ref, life_context(state, number), number)
+        worst <- posterior_gaps(worst, state$bandit, state$ref, life_context(state, number), number)
       }
       expect_lt(worst$mean, tol$engine)
       expect_lt(worst$sd, tol$engine)
@@ -257,9 +257,9 @@ for (name in life_names) {
       expect_equal(again$history(), state$bandit$history(), tolerance = tol$replay)
     }
     set.seed(602)
-    ours <- state$bandit$suggest(n = 3, context = context)
+    core <- state$bandit$suggest(n = 3, context = context)
     set.seed(602)
-    expect_equal(again$suggest(n = 3, context = context), ours)
+    expect_equal(again$suggest(n = 3, context = context), core)
   })
 
   test_that(paste("same seed, same life; reset is a new life:", name), {

@@ -35,7 +35,7 @@ test_that("leave-one-out predictions are those of a fit to all other sites, and 
     prior <- 0.3
     for (by in c("place", "reward")) {
       check <- check_model(b, by = by)
-      ours <- as.data.frame(check)
+      core <- as.data.frame(check)
       for (i in 1:8) {
         rest <- if (by == "place") which(arm != arm[i]) else (1:8)[-i]
         solved <- solve(K[rest, rest] + diag(1 / weight[rest]), cbind(target[rest] - prior, K[rest, i]))
@@ -43,15 +43,15 @@ test_that("leave-one-out predictions are those of a fit to all other sites, and 
         s <- sqrt(K[i, i] - sum(K[i, rest] * solved[, 2]))
         over <- function(g) integrate(function(z) g(m + s * z) * dnorm(z), -9, 9, rel.tol = 1e-9, subdivisions = 500)$value
         info <- paste(name, by, i)
-        expect_equal(ours$mean[i], over(kind[[3]]), tolerance = 1e-4, info = info)
-        expect_equal(ours$sd[i], sqrt(over(function(f) kind[[3]](f)^2) - over(kind[[3]])^2), tolerance = 1e-3, info = info)
+        expect_equal(core$mean[i], over(kind[[3]]), tolerance = 1e-4, info = info)
+        expect_equal(core$sd[i], sqrt(over(function(f) kind[[3]](f)^2) - over(kind[[3]])^2), tolerance = 1e-3, info = info)
         levels <- if (name == "ordinal") 1:kind[[4]][i] else 0:kind[[4]][i]
         chance <- vapply(levels, function(y) over(function(f) kind[[2]](y, kind[[5]][i], f)), 0)
         below <- sum(chance) - chance[length(chance)]
-        expect_gt(ours$pit[i], below - 1e-5)
-        expect_lt(ours$pit[i], sum(chance) + 1e-5)
+        expect_gt(core$pit[i], below - 1e-5)
+        expect_lt(core$pit[i], sum(chance) + 1e-5)
         # (The same draw within each step in every call.)
-        share <- (ours$pit[i] - below) / chance[length(chance)]
+        share <- (core$pit[i] - below) / chance[length(chance)]
         if (by == "place") first <- c(if (i > 1) first, share) else expect_equal(share, first[i], tolerance = 1e-2, info = info)
         if (i == 1) density <- numeric()
         density[i] <- log(chance[length(chance)])
@@ -68,11 +68,11 @@ test_that("with hardly any outliers the check equals that of Gaussian noise", {
   robust <- reported_outcomes(rewards_robust(df = 1e7), arm, y, noise_var = 0.1)
   plain <- gp_bandit(check_x, kernel_se(0.25, variance = 2), 0.1, policy_ucb(width_constant(1)), mean = 0.3)
   plain$add(arm = arm, reward = y)
-  ours <- check_model(robust, by = "reward")
+  core <- check_model(robust, by = "reward")
   theirs <- check_model(plain, by = "reward")
-  expect_equal(as.data.frame(ours), as.data.frame(theirs), tolerance = 1e-4)
-  expect_equal(ours$log_score, theirs$log_score, tolerance = 1e-4)
-  expect_equal(ours$constant_score, theirs$constant_score, tolerance = 1e-10)
+  expect_equal(as.data.frame(core), as.data.frame(theirs), tolerance = 1e-4)
+  expect_equal(core$log_score, theirs$log_score, tolerance = 1e-4)
+  expect_equal(core$constant_score, theirs$constant_score, tolerance = 1e-10)
   points <- as.data.frame(check_model(robust))
   expect_equal(points[points$arm != 3, c("mean", "sd", "z")],
                as.data.frame(check_model(plain))[c(1, 3:5), c("mean", "sd", "z")], tolerance = 1e-4, ignore_attr = TRUE)

@@ -175,10 +175,10 @@ test_that("predictions at the choice use the parameters of their time, and count
   }
   two <- b$suggest(2)
   b$observe(two$id, f[two$arm])
-  ours <- gpbandits:::bandit_checked(as.environment(b))$said[, "z"]
+  core <- gpbandits:::bandit_checked(as.environment(b))$said[, "z"]
   # The first of the two was asked with nothing pending, the second was not.
-  expect_equal(ours[seq_along(z)], z, tolerance = 1e-10)
-  expect_length(ours, length(z) + 1)
+  expect_equal(core[seq_along(z)], z, tolerance = 1e-10)
+  expect_length(core, length(z) + 1)
 })
 
 test_that("the printed line states the problem, warns once, and claims no probability", {
@@ -284,12 +284,12 @@ test_that("log scores use the rewards that were left out, and the constant model
   left <- list(value = value, mean = rnorm(n), variance = runif(n), noise = rep(0.2, n), first = seq_len(n))
   data <- list(prior = rep(0.5, n), slope = rep(2, n))
   constant <- vapply(seq_len(n), function(i) dnorm(value[i], mean(value[-i]), sd(value[-i]), log = TRUE), 0)
-  ours <- dnorm(value, left$mean, sqrt(left$variance + 0.2), log = TRUE)
-  expect_equal(gpbandits:::log_scores(data, left), list(log_score = mean(ours) + log(2), constant_score = mean(constant) + log(2)))
+  core <- dnorm(value, left$mean, sqrt(left$variance + 0.2), log = TRUE)
+  expect_equal(gpbandits:::log_scores(data, left), list(log_score = mean(core) + log(2), constant_score = mean(constant) + log(2)))
   # Of many rewards the ones whose point is known to the last digit without them are not left out.
   left$mean[c(2, 7)] <- left$variance[c(2, 7)] <- NA
   expect_equal(gpbandits:::log_scores(data, left),
-               list(log_score = mean(ours[-c(2, 7)]) + log(2), constant_score = mean(constant[-c(2, 7)]) + log(2)))
+               list(log_score = mean(core[-c(2, 7)]) + log(2), constant_score = mean(constant[-c(2, 7)]) + log(2)))
   expect_identical(gpbandits:::short_number(NA_real_), "NA")
 })
 

@@ -31,9 +31,9 @@ for (d in 1:2) {
     b$add(x = matrix(0.5, 2, d), reward = c(0.1, 0.2))
     points <- matrix(runif(20 * d, -1, 2), 20)
     r <- box_reference(ref_kernel, b, names, points)
-    ours <- b$posterior(points)
+    core <- b$posterior(points)
     theirs <- box_posterior(r, 1:17, 0.02, 0.4, r$extra)
-    expect_lt(max(abs(ours$mean - theirs$mean), abs(ours$sd - theirs$sd)), tol$engine)
+    expect_lt(max(abs(core$mean - theirs$mean), abs(core$sd - theirs$sd)), tol$engine)
     expect_equal(b$information_gain(), ref_information_gain(r$K, 1:17, 0.02), tolerance = tol$engine)
     width <- ref_width_amm(1, 0.1, 0.1)
     for (t in 1:15) {
@@ -95,8 +95,8 @@ test_that("pending rules and contexts on a box give the posterior of a fit from 
             else box_posterior(r, observed, 0.05, 0, r$extra)$mean
     known <- if (rule == "ignore") observed else 1:8
     sd <- box_posterior(r, known, 0.05, 0, r$extra, numeric(length(known)))$sd
-    ours <- b$posterior(points[, 1], context = 0.35)
-    expect_lt(max(abs(ours$mean - mean), abs(ours$sd - sd)), tol$engine)
+    core <- b$posterior(points[, 1], context = 0.35)
+    expect_lt(max(abs(core$mean - mean), abs(core$sd - sd)), tol$engine)
   }
 })
 
@@ -104,14 +104,14 @@ test_that("Thompson sampling on a box returns the maximiser of an exact joint dr
   skip_on_cran()
   grid <- seq(0, 1, length.out = 201)
   played <- c(0.1, 0.45, 0.8)
-  draws_of_ours <- by_level(80, 400, quick = 50)
+  draws_of_package <- by_level(80, 400, quick = 50)
   for (case in list(list(kernel_se(0.25), ref_kernel_se(0.25)), list(kernel_matern(1.5, 0.4), ref_kernel_matern(1.5, 0.4)))) {
     for (width in few_of(c(1, 0.3), 1)) {
       set.seed(805)
       b <- gp_bandit(box_domain(0, 1), case[[1]], 0.05, policy_ts(width_constant(width)), mean = 0.2)
       b$add(x = played, reward = c(0.5, 1, 0.7))
       # Pending queries are ignored: all of these come from one posterior.
-      ours <- b$suggest(draws_of_ours)$x1
+      core <- b$suggest(draws_of_package)$x1
       K <- case[[2]](c(played, grid))
       at <- 3 + seq_along(grid)
       p <- ref_posterior_at(K, 1:3, c(0.5, 1, 0.7), 0.05, 0.2, at)
@@ -119,7 +119,7 @@ test_that("Thompson sampling on a box returns the maximiser of an exact joint dr
       draws <- ref_draw_normal(4000, p$mean, width^2 * (cov + t(cov)) / 2 + diag(1e-10, length(grid)))
       theirs <- grid[max.col(draws)]
       bins <- c(-Inf, unique(stats::quantile(theirs, 1:7 / 8, type = 1)) + 1e-4, Inf)
-      counts <- rbind(table(cut(ours, bins)), table(cut(theirs, bins)))
+      counts <- rbind(table(cut(core, bins)), table(cut(theirs, bins)))
       counts <- counts[, colSums(counts) > 0]
       expect_gt(suppressWarnings(stats::chisq.test(counts))$p.value, tol$p_value)
     }

@@ -12,23 +12,23 @@ expect_equal_shares <- function(values, levels, slack) {
   expect_lte(max(abs(counts - length(values) / length(levels))), slack)
 }
 
-whole_spaces <- list(search_space(n = param_integer(0, 3), x = c(0, 1)),
+integer_spaces <- list(search_space(n = param_integer(0, 3), x = c(0, 1)),
                      box_domain(c(n = 0, x = 0), c(3, 1), integer = "n"))
 
 test_that("in designs the end values of integers and ordered levels are as frequent as the others", {
   set.seed(1)
-  for (space in whole_spaces) expect_equal_shares(drawn(space, 40)$n, 0:3, 0)
+  for (space in integer_spaces) expect_equal_shares(drawn(space, 40)$n, 0:3, 0)
   sizes <- letters[1:5]
   space <- search_space(n = param_factor(sizes, ordered = TRUE), x = c(0, 1))
   expect_equal_shares(as.character(drawn(space, 40)$n), sizes, 0)
   product <- product_domain(data.frame(row = 1:2), box_domain(c(n = 1, x = 0), c(4, 1), integer = "n"))
   expect_equal_shares(drawn(product, 40)$n, 1:4, 0)
   # Spread without random numbers.
-  for (space in whole_spaces) expect_equal_shares(drawn(space, 400, gpbandits:::spread_points)$n, 0:3, 2)
+  for (space in integer_spaces) expect_equal_shares(drawn(space, 400, gpbandits:::spread_points)$n, 0:3, 2)
 })
 
 test_that("in the core's candidates they are as frequent as the others, too", {
-  for (space in whole_spaces) {
+  for (space in integer_spaces) {
     seen <- NULL
     look <- policy_function(function(mean, sd, round, x) {
       if (is.null(seen)) seen <<- x

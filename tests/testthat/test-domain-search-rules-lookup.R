@@ -53,8 +53,8 @@ test_that("levels may be numbers, ordered factors and logicals", {
 })
 
 test_that("vectors without a value for each level are errors that name the level", {
-  refused <- function(where, words) {
-    expect_error(search_space(solvent = names(bp), temp = c(20, 120), where = where), words,
+  refused <- function(where, text) {
+    expect_error(search_space(solvent = names(bp), temp = c(20, 120), where = where), text,
                  class = "gpbandits_argument_error")
   }
   short <- bp[-3]

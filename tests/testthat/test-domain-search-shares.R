@@ -19,17 +19,17 @@ test_that("uniform mixtures have the distribution of rejection sampling (Kolmogo
   for (set in list(set_of(c(0, 0.1, 0.2), c(0.5, 0.6, 0.7)), set_of(0, c(1, 1, 0.3, 0.2)), set_of(0, c(0.4, 0.35, 0.5, 0.4)))) {
     set.seed(1)
     k <- length(set$lower)
-    ours <- shares(set, matrix(runif(3000 * k), 3000))
-    expect_equal(rowSums(ours), rep(1, 3000), tolerance = 1e-12)
-    expect_true(all(t(ours) >= set$lower - 1e-12 & t(ours) <= set$upper + 1e-12))
+    core <- shares(set, matrix(runif(3000 * k), 3000))
+    expect_equal(rowSums(core), rep(1, 3000), tolerance = 1e-12)
+    expect_true(all(t(core) >= set$lower - 1e-12 & t(core) <= set$upper + 1e-12))
     # Dirichlet(1) within the bounds.
     gaps <- matrix(rexp(2e5 * k), ncol = k)
     rest <- 1 - sum(set$lower)
     all <- t(t(rest * gaps / rowSums(gaps)) + set$lower)
     theirs <- all[colSums(t(all) > set$upper) == 0, ]
     for (j in seq_len(k)) {
-      expect_gt(suppressWarnings(ks.test(ours[, j], theirs[, j])$p.value), 1e-3)
-      expect_gt(suppressWarnings(ks.test(ours[, j] * ours[, 1], theirs[, j] * theirs[, 1])$p.value), 1e-3)
+      expect_gt(suppressWarnings(ks.test(core[, j], theirs[, j])$p.value), 1e-3)
+      expect_gt(suppressWarnings(ks.test(core[, j] * core[, 1], theirs[, j] * theirs[, 1])$p.value), 1e-3)
     }
   }
 })
@@ -42,35 +42,35 @@ test_that("designs of mixtures with other inputs and constraints have it, too (K
   theirs <- as.data.frame(t(t(0.9 * gaps / rowSums(gaps)) + c(0.1, 0, 0)))
   names(theirs) <- c("a", "b", "c")
   theirs <- theirs[theirs$b <= 0.6 & theirs$c <= 0.7 & theirs$a <= 2 * theirs$b, ]
-  alike <- function(ours, theirs) {
+  alike <- function(core, theirs) {
     for (of in list(function(x) x$a, function(x) x$b, function(x) x$c, function(x) x$a * x$c)) {
-      expect_gt(suppressWarnings(ks.test(of(ours), of(theirs))$p.value), 1e-3)
+      expect_gt(suppressWarnings(ks.test(of(core), of(theirs))$p.value), 1e-3)
     }
   }
   for (points in list(gpbandits:::design_points(space, 1000), gpbandits:::sample_points(space, 1000))) {
-    ours <- gpbandits:::user_inputs(space, points)
-    expect_lt(max(abs(rowSums(ours[c("a", "b", "c")]) - 1)), 1e-12)
-    alike(ours, theirs)
-    expect_gt(ks.test(ours$temp, punif, 20, 80)$p.value, 1e-3)
+    core <- gpbandits:::user_inputs(space, points)
+    expect_lt(max(abs(rowSums(core[c("a", "b", "c")]) - 1)), 1e-12)
+    alike(core, theirs)
+    expect_gt(ks.test(core$temp, punif, 20, 80)$p.value, 1e-3)
   }
   # At most two of them: each pair as often as another, and uniform on its side.
   few <- search_space(m = param_shares(letters[1:4], most = 2))
-  ours <- as.matrix(gpbandits:::user_inputs(few, gpbandits:::design_points(few, 1200)))
-  expect_true(all(rowSums(ours > 0) == 2))
-  pairs <- table(ours[, 1] > 0, ours[, 2] > 0, ours[, 3] > 0)
+  core <- as.matrix(gpbandits:::user_inputs(few, gpbandits:::design_points(few, 1200)))
+  expect_true(all(rowSums(core > 0) == 2))
+  pairs <- table(core[, 1] > 0, core[, 2] > 0, core[, 3] > 0)
   expect_gt(chisq.test(as.vector(pairs[pairs > 0]))$p.value, 1e-3)
   expect_length(pairs[pairs > 0], 6)
-  expect_gt(ks.test(ours[ours[, 1] > 0, 1], punif)$p.value, 1e-3)
+  expect_gt(ks.test(core[core[, 1] > 0, 1], punif)$p.value, 1e-3)
 })
 
 test_that("with many components the Gibbs sampler is uniform, too", {
   set.seed(2)
   set <- set_of(0, rep(0.15, 13))
-  ours <- shares(set, matrix(runif(600 * 13), 600))
-  expect_equal(rowSums(ours), rep(1, 600), tolerance = 1e-12)
+  core <- shares(set, matrix(runif(600 * 13), 600))
+  expect_equal(rowSums(core), rep(1, 600), tolerance = 1e-12)
   # By symmetry every share has the same distribution.
-  expect_equal(mean(ours), 1 / 13, tolerance = 1e-10)
-  expect_gt(suppressWarnings(ks.test(ours[, 1], ours[, 13])$p.value), 1e-3)
+  expect_equal(mean(core), 1 / 13, tolerance = 1e-10)
+  expect_gt(suppressWarnings(ks.test(core[, 1], core[, 13])$p.value), 1e-3)
   # A simplex without further bounds needs none: Beta(1, k - 1).
   free <- shares(set_of(0, rep(1, 20)), matrix(runif(600 * 20), 600))
   for (j in c(1, 20)) expect_gt(ks.test(free[, j], pbeta, 1, 19)$p.value, 1e-3)

@@ -69,12 +69,12 @@ test_that("the posterior equals the reference's on inputs coded by hand", {
   b$add(x[1:25, ], reward = y[1:25])
   K <- reference_of_tuning(coded_by_hand(x))
   ref <- ref_posterior(K[1:25, 1:25], K[, 1:25], diag(K), y[1:25], 0.05, 0.3, 0.3)
-  ours <- b$posterior(x)
-  expect_equal(ours$mean, as.vector(ref$mean), tolerance = tol$engine)
-  expect_equal(ours$sd, as.vector(ref$sd), tolerance = tol$engine)
-  expect_equal(predict(b, as.list(x[30, ])), ours[30, ], tolerance = 1e-12, ignore_attr = TRUE)
+  core <- b$posterior(x)
+  expect_equal(core$mean, as.vector(ref$mean), tolerance = tol$engine)
+  expect_equal(core$sd, as.vector(ref$sd), tolerance = tol$engine)
+  expect_equal(predict(b, as.list(x[30, ])), core[30, ], tolerance = 1e-12, ignore_attr = TRUE)
   # Named columns in any order.
-  expect_equal(b$posterior(x[30:31, c(6, 2, 1, 3, 5, 4)]), ours[30:31, ], ignore_attr = TRUE)
+  expect_equal(b$posterior(x[30:31, c(6, 2, 1, 3, 5, 4)]), core[30:31, ], ignore_attr = TRUE)
 })
 
 # ---- the maximum of a score ------------------------------------------------------------
@@ -431,7 +431,7 @@ test_that("comparisons with a level that an input does not have are errors", {
 
 test_that("equalities of reals are errors that state the alternative", {
   spaces <- function(where) search_space(a = c(0, 1), b = c(0, 1), n = param_integer(0, 5), where = where)
-  refused <- function(where, words) expect_error(spaces(where), words, class = "gpbandits_error")
+  refused <- function(where, text) expect_error(spaces(where), text, class = "gpbandits_error")
   # (Linear equalities of reals alone are solved.)
   expect_s3_class(spaces(~ a + b == 1), "search_domain")
   expect_s3_class(spaces(~ a + 2 * b == 1), "search_domain")

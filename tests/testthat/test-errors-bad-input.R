@@ -172,7 +172,7 @@ exports <- list(
 )
 
 # Bad by their type but allowed here: a function makes a problem, one choice may apply to all, ...
-allowed_here <- function(export, argument, value) {
+is_allowed <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
     (export == "bandit_problem" && argument %in% c("noise", "delay") && is.function(value)) ||
     (export == "bandit_problem" && argument == "delay" && is.null(value)) ||
@@ -196,15 +196,15 @@ export_of <- function(entry) get(sub(",.*", "", entry), asNamespace("gpbandits")
 all_faults <- function(export, good, kinds) {
   f <- export_of(export)
   faults <- character()
-  note <- function(argument, words, fault) {
-    if (nzchar(fault)) faults <<- c(faults, sprintf("%s(%s = %s): %s", export, argument, words, fault))
+  note <- function(argument, text, fault) {
+    if (nzchar(fault)) faults <<- c(faults, sprintf("%s(%s = %s): %s", export, argument, text, fault))
   }
   for (argument in names(kinds)) {
     for (value in few_of(bad_values[[kinds[[argument]]]], 2)) {
-      if (allowed_here(export, argument, value)) next
+      if (is_allowed(export, argument, value)) next
       given <- good
       given[argument] <- list(value)
-      note(argument, value_words(value), fault_of_error(do.call(f, given, quote = TRUE), argument, value))
+      note(argument, described_value(value), fault_of_error(do.call(f, given, quote = TRUE), argument, value))
     }
     required <- identical(formals(f)[[argument]], quote(expr = ))
     if (required) {
@@ -270,15 +270,15 @@ test_that("sizes that contradict each other are errors", {
 
 test_that("without arms, or with names that are repeated or reserved, there is an error", {
   for (none in list(numeric(), matrix(0, 0, 2), matrix(0, 3, 0), data.frame(a = numeric()))) {
-    expect_identical(blamed(gp_ucb(none, safe_kernel, 0.01)), "domain", info = value_words(none))
-    expect_identical(blamed(finite_domain(none)), "x", info = value_words(none))
+    expect_identical(blamed(gp_ucb(none, safe_kernel, 0.01)), "domain", info = described_value(none))
+    expect_identical(blamed(finite_domain(none)), "x", info = described_value(none))
   }
   expect_identical(blamed(gp_ucb(cbind(a = 1:3, a = 4:6), safe_kernel, 0.01)), "domain")
   expect_identical(blamed(box_domain(c(0, 0), c(1, 1), names = c("a", "a"))), "names")
   expect_identical(blamed(gp_ucb(cbind(a = 1:3), safe_kernel, 0.01, contexts = cbind(a = 1:2))), "contexts")
   expect_identical(blamed(gp_ucb(cbind(a = 1:3), safe_kernel, 0.01, contexts = cbind(z = 1:2, z = 3:4))), "contexts")
   for (contexts in list(character(), 0, 1.5, -1, Inf, matrix(0, 0, 1), matrix(0, 2, 0), c(1, NA), list(1), TRUE, "")) {
-    expect_identical(blamed(gp_ucb(safe_x, safe_kernel, 0.01, contexts = contexts)), "contexts", info = value_words(contexts))
+    expect_identical(blamed(gp_ucb(safe_x, safe_kernel, 0.01, contexts = contexts)), "contexts", info = described_value(contexts))
   }
   # (Others of ours: test-utils-columns.R.)
   for (taken in c("id", "arm", "reward")) {
@@ -400,7 +400,7 @@ faults_of_methods <- function(bandit) {
                else if (!inherits(error, "gpbandits_error")) paste(class(error)[1], conditionMessage(error))
                else if (!error$argument %in% c(argument, if (argument == "x") "arm")) paste("blames", error$argument)
                else if (!identical(snapshot_of(bandit), before)) "the bandit changed"
-      if (length(fault)) faults <- c(faults, sprintf("$%s(%s = %s): %s", method, argument, value_words(value), fault))
+      if (length(fault)) faults <- c(faults, sprintf("$%s(%s = %s): %s", method, argument, described_value(value), fault))
     }
   }
   faults
@@ -580,10 +580,10 @@ test_that("compare_bandits() raises errors for functions that return something e
   expect_identical(.Random.seed, state)
   comparison <- compare()
   for (rounds in list(NULL, 0, 3, "a", NA, numeric(), 1.5)) {
-    expect_identical(blamed(summary(comparison, rounds = rounds)), "rounds", info = value_words(rounds))
+    expect_identical(blamed(summary(comparison, rounds = rounds)), "rounds", info = described_value(rounds))
   }
   for (columns in list(NULL, "no such", 1, NA, "action", character())) {
-    expect_identical(blamed(summary(comparison, columns = columns)), "columns", info = value_words(columns))
+    expect_identical(blamed(summary(comparison, columns = columns)), "columns", info = described_value(columns))
   }
   expect_identical(blamed(summary(comparison, quantity = "regret")), "quantity")
 })
@@ -613,7 +613,7 @@ fate_of_call <- function(f, arguments) {
     NULL
   }, error = identity, finally = setTimeLimit())
   if (is.null(error) || inherits(error, "gpbandits_error")) return(NULL)
-  sprintf("%s: %s", paste(names(given), vapply(given, value_words, ""), sep = " = ", collapse = ", "), conditionMessage(error))
+  sprintf("%s: %s", paste(names(given), vapply(given, described_value, ""), sep = " = ", collapse = ", "), conditionMessage(error))
 }
 
 test_that("garbage ends in a gpbandits_error or works, whatever function is called", {
@@ -671,13 +671,13 @@ test_that("garbage given to methods never damages a bandit", {
 
 # What an object of this class is called in words: "bandit_width" is a width.
 word_of_class <- function(class) {
-  words <- c(GPBandit = "bandit", bandit_maximum = "(maximum|minimum)", bandit_model_state = "optimum",
+  text <- c(GPBandit = "bandit", bandit_maximum = "(maximum|minimum)", bandit_model_state = "optimum",
              bandit_comparison = "replication", bandit_run = "rounds?", gp_fit = "regression",
              gp_regression = "regression", bandit_outputs = "output", bandit_param = "parameter",
              bandit_domain = "(arms|box|domain|inputs?)", bandit_plan = "experiments",
              bandit_constraints = "constraint", bandit_test_function = "test function",
              bandit_norm_check = "norm", bandit_importance = "input", bandit_check = "(check|observ|reward)")
-  if (class %in% names(words)) words[[class]] else sub("^bandit_", "", class)
+  if (class %in% names(text)) text[[class]] else sub("^bandit_", "", class)
 }
 
 test_that("every object that an export makes prints in words, and names its kind", {
@@ -686,12 +686,12 @@ test_that("every object that an export makes prints in words, and names its kind
   for (entry in names(exports)) {
     made <- do.call(export_of(entry), exports[[entry]][[1]], quote = TRUE)
     if (!is.object(made) || is.data.frame(made) || inherits(made, c("factor", "POSIXct", "json", "character"))) next
-    words <- paste(utils::capture.output(print(made)), collapse = "\n")
-    raw <- grepl("(^|\n)(\\$|\\[\\[)", words) || grepl("attr(,", words, fixed = TRUE) || grepl("<environment", words)
+    text <- paste(utils::capture.output(print(made)), collapse = "\n")
+    raw <- grepl("(^|\n)(\\$|\\[\\[)", text) || grepl("attr(,", text, fixed = TRUE) || grepl("<environment", text)
     of <- if (isS4(made)) "GPBandit" else class(made)
-    named <- any(vapply(of, function(class) grepl(word_of_class(class), words, ignore.case = TRUE), NA))
-    if (raw || !nzchar(words) || !named) {
-      faults <- c(faults, sprintf("%s (%s): %s", entry, paste(of, collapse = "/"), substr(words, 1, 200)))
+    named <- any(vapply(of, function(class) grepl(word_of_class(class), text, ignore.case = TRUE), NA))
+    if (raw || !nzchar(text) || !named) {
+      faults <- c(faults, sprintf("%s (%s): %s", entry, paste(of, collapse = "/"), substr(text, 1, 200)))
     }
   }
   expect_identical(faults, character())

@@ -94,11 +94,11 @@ test_that("errors of the core have a class by their cause", {
 
 test_that("the class of an error of the core is by the exception's type, whatever its words", {
   skip_without_testing()
-  thrown <- function(type, words) condition_of(gpbandits:::cpp_testing_throw(type, words))
+  thrown <- function(type, text) condition_of(gpbandits:::cpp_testing_throw(type, text))
   causes <- c(invalid = "argument", logic = "argument", size = "argument", conversion = "argument", runtime = "state",
               memory = "state")
-  for (type in names(causes)) for (words in c("query 1 is no longer pending", "std::bad_alloc", "a new text")) {
-    expect_identical(causes_of(thrown(type, words)), causes[[type]], info = paste(type, words))
+  for (type in names(causes)) for (text in c("query 1 is no longer pending", "std::bad_alloc", "a new text")) {
+    expect_identical(causes_of(thrown(type, text)), causes[[type]], info = paste(type, text))
   }
   expect_identical(conditionMessage(thrown("runtime", "the factor is singular")), "The factor is singular.")
   expect_match(conditionMessage(thrown("memory", "")), "not enough memory")

@@ -27,7 +27,7 @@ expect_remedy <- function(code, class, ...) {
   info <- paste(deparse(substitute(code)), collapse = " ")
   expect_s3_class(caught, paste0("gpbandits_", class))
   said <- if (inherits(caught, "condition")) conditionMessage(caught) else ""
-  for (words in c(...)) expect_true(grepl(words, said, fixed = TRUE), info = paste(info, "|", said))
+  for (text in c(...)) expect_true(grepl(text, said, fixed = TRUE), info = paste(info, "|", said))
 }
 
 test_that("mistakes in a call of a search have helpful errors", {

@@ -1,11 +1,11 @@
 # Gains through whole runs, and the information functions, against the reference.
 
-expect_gain <- function(ours, ref, kernel, ref_kernel, d = 1, lambda = 0.2, rounds = 20, n = 12) {
+expect_gain <- function(core, ref, kernel, ref_kernel, d = 1, lambda = 0.2, rounds = 20, n = 12) {
   x <- ref_random_inputs(n, d)
   K <- ref_kernel(x)
-  b <- gp_bandit(x, kernel, lambda, policy_ucb(width_igp(1, 0.4, 0.1, ours)))
+  b <- gp_bandit(x, kernel, lambda, policy_ucb(width_igp(1, 0.4, 0.1, core)))
   oracle <- ref_bandit(K, lambda, ref_policy("ucb", ref_width_igp(1, 0.4, 0.1, ref)))
-  run <- play_beside(b, oracle, rounds, compare_rewards(K, 0, 0.3, rounds), each_round = FALSE)
+  run <- play_with_reference(b, oracle, rounds, compare_rewards(K, 0, 0.3, rounds), each_round = FALSE)
   expect_history(b, run$ref)
 }
 
@@ -27,9 +27,9 @@ test_that("rates of growth equal their formulas", {
               ref_kernel_matern(2.5, 0.3), d = 2)
   for (kernel in list(c("se", 0), c("matern", 1.5), c("linear", 0))) {
     nu <- as.numeric(kernel[2])
-    ours <- switch(kernel[1], se = kernel_se(0.3), matern = kernel_matern(nu, 0.3), linear = kernel_linear())
+    core <- switch(kernel[1], se = kernel_se(0.3), matern = kernel_matern(nu, 0.3), linear = kernel_linear())
     ref <- switch(kernel[1], se = ref_kernel_se(0.3), matern = ref_kernel_matern(nu, 0.3), linear = ref_kernel_linear())
-    expect_gain(gain_rate(0.7, "vakili"), ref_gain_rate(kernel[1], 2, nu, 0.7, sharp = TRUE), ours, ref, d = 2)
+    expect_gain(gain_rate(0.7, "vakili"), ref_gain_rate(kernel[1], 2, nu, 0.7, sharp = TRUE), core, ref, d = 2)
   }
   # The powers of the worked example.
   power <- function(trait, d) gpbandits:::trait(kernel_matern(2.5), trait)(kernel_matern(2.5), d)[["power"]]
@@ -45,7 +45,7 @@ test_that("information_gain() is half the log determinant, for every kernel", {
   set.seed(403)
   for (case in compare_kernels()) {
     x <- ref_random_inputs(10, case$d)[c(1:10, 3, 3), , drop = FALSE]
-    expect_equal(information_gain(case$ours, x, 0.07), ref_information_gain(case$ref(x), 1:12, 0.07),
+    expect_equal(information_gain(case$core, x, 0.07), ref_information_gain(case$ref(x), 1:12, 0.07),
                  tolerance = tol$identity)
   }
 })

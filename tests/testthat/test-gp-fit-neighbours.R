@@ -50,9 +50,9 @@ test_that("the likelihood from neighbours and its best mean equal their formula"
   for (name in names(cases)) {
     case <- cases[[name]]
     data <- many_points(80, case$d)
-    at <- log_parameters(case$ours, 0.05)
+    at <- log_parameters(case$core, 0.05)
     for (fit_mean in c(FALSE, TRUE)) {
-      got <- neighbour_likelihood(case$ours, data$x, data$y + 2, at, fit_mean = fit_mean, log_scale = log(3))
+      got <- neighbour_likelihood(case$core, data$x, data$y + 2, at, fit_mean = fit_mean, log_scale = log(3))
       wanted <- plain_neighbours(case$ref(data$x), rep(0.05, 80), data$y + 2, got$groups, fit_mean, 3)
       expect_equal(got[c("value", "mean")], wanted, tolerance = 1e-8, info = name)
     }
@@ -69,12 +69,12 @@ test_that("its gradient equals finite differences, also with noise of single obs
     x <- data$x[rows, , drop = FALSE]
     y <- data$y[rows] + rnorm(73, sd = 0.2)
     own <- replace(rep(NA_real_, 73), c(2, 3, 40), c(0.2, 0.01, 0.5))
-    at <- log_parameters(case$ours, 0.1)
+    at <- log_parameters(case$core, 0.1)
     for (fit_mean in c(FALSE, TRUE)) {
       value <- function(p, h) {
-        neighbour_likelihood(case$ours, x, y, replace(at, p, at[p] + h), at, fit_mean = fit_mean, own_noise = own)$value
+        neighbour_likelihood(case$core, x, y, replace(at, p, at[p] + h), at, fit_mean = fit_mean, own_noise = own)$value
       }
-      got <- neighbour_likelihood(case$ours, x, y, at, fit_mean = fit_mean, own_noise = own, gradient = TRUE)$gradient
+      got <- neighbour_likelihood(case$core, x, y, at, fit_mean = fit_mean, own_noise = own, gradient = TRUE)$gradient
       wanted <- vapply(seq_along(at), function(p) (value(p, 1e-4) - value(p, -1e-4)) / 2e-4, 0)
       expect_equal(got, wanted, tolerance = 1e-5, info = name)
     }

@@ -34,13 +34,13 @@ test_that("the likelihood and the best mean equal the dense formulas", {
       case <- cases[[name]]
       data <- simulated(n, case$d)
       K <- case$ref(data$x)
-      expect_equal(core_likelihood(case$ours, data$x, data$y, 0.05)$value,
+      expect_equal(core_likelihood(case$core, data$x, data$y, 0.05)$value,
                    plain_log_likelihood(K, data$y, 0.05, 0), tolerance = 1e-9, info = name)
-      fitted <- core_likelihood(case$ours, data$x, data$y + 3, 0.05, fit_mean = TRUE)
+      fitted <- core_likelihood(case$core, data$x, data$y + 3, 0.05, fit_mean = TRUE)
       m <- best_mean(K + diag(0.05, n))(data$y + 3)
       expect_equal(fitted$mean, m, tolerance = 1e-9, info = name)
       expect_equal(fitted$value, plain_log_likelihood(K, data$y + 3, 0.05, m), tolerance = 1e-9, info = name)
-      scaled <- core_likelihood(case$ours, data$x, data$y, 0.05, log_scale = log(3))
+      scaled <- core_likelihood(case$core, data$x, data$y, 0.05, log_scale = log(3))
       expect_equal(scaled$value, plain_log_likelihood(3 * K, data$y, 0.15, 0), tolerance = 1e-9, info = name)
     }
   }
@@ -48,17 +48,17 @@ test_that("the likelihood and the best mean equal the dense formulas", {
 
 test_that("the gradient is the derivative of the likelihood for every kernel", {
   cases <- c(compare_kernels(), list(
-    rq_ard = list(ours = kernel_rq(0.8, c(0.4, 0.3), 1.2), d = 2),
-    periodic_ard = list(ours = kernel_periodic(c(0.7, 0.9), c(1.1, 0.8)), d = 2),
-    matern_ard = list(ours = kernel_matern(2.5, seq(0.4, 0.9, 0.1)), d = 6)))
+    rq_ard = list(core = kernel_rq(0.8, c(0.4, 0.3), 1.2), d = 2),
+    periodic_ard = list(core = kernel_periodic(c(0.7, 0.9), c(1.1, 0.8)), d = 2),
+    matern_ard = list(core = kernel_matern(2.5, seq(0.4, 0.9, 0.1)), d = 6)))
   for (name in names(cases)) {
     case <- cases[[name]]
     data <- simulated(50, case$d)
-    count <- length(internal("kernel_parameters")(case$ours)) + 1
+    count <- length(internal("kernel_parameters")(case$core)) + 1
     for (fit_mean in c(FALSE, TRUE)) {
-      got <- core_likelihood(case$ours, data$x, data$y, 0.1, 0, fit_mean, gradient = TRUE)$gradient
+      got <- core_likelihood(case$core, data$x, data$y, 0.1, 0, fit_mean, gradient = TRUE)$gradient
       step <- function(p, h) {
-        core_likelihood(case$ours, data$x, data$y, 0.1, replace(numeric(count), p, h), fit_mean)$value
+        core_likelihood(case$core, data$x, data$y, 0.1, replace(numeric(count), p, h), fit_mean)$value
       }
       wanted <- vapply(seq_len(count), function(p) (step(p, 1e-4) - step(p, -1e-4)) / 2e-4, 0)
       expect_equal(got, wanted, tolerance = 1e-5, info = name)
@@ -80,18 +80,18 @@ test_that("pooling observations of one point does not change likelihood, best me
     A <- K + diag(0.05, length(rows))
     for (fit_mean in c(FALSE, TRUE)) {
       m <- if (fit_mean) best_mean(A)(y) else 0
-      got <- core_likelihood(case$ours, x, y, 0.05, 0, fit_mean, gradient = TRUE)
+      got <- core_likelihood(case$core, x, y, 0.05, 0, fit_mean, gradient = TRUE)
       expect_equal(got$mean, m, tolerance = 1e-9, info = name)
       expect_equal(got$value, plain_log_likelihood(K, y, 0.05, m), tolerance = 1e-9, info = name)
       expect_equal(got$log_scale, log(sum((y - m) * solve(A, y - m)) / length(y)), tolerance = 1e-8, info = name)
-      scaled <- core_likelihood(case$ours, x, y, 0.05, log_scale = log(3))
+      scaled <- core_likelihood(case$core, x, y, 0.05, log_scale = log(3))
       expect_equal(scaled$value, plain_log_likelihood(3 * K, y, 0.15, 0), tolerance = 1e-9, info = name)
       alpha <- solve(A, y - m)
       by_noise <- 0.5 * 0.05 * (sum(alpha^2) - sum(diag(solve(A))))
       expect_equal(got$gradient[length(got$gradient)], by_noise, tolerance = 1e-7, info = name)
       count <- length(got$gradient)
       if (!fit_mean) next
-      step <- function(p, h) core_likelihood(case$ours, x, y, 0.05, replace(numeric(count), p, h), fit_mean)$value
+      step <- function(p, h) core_likelihood(case$core, x, y, 0.05, replace(numeric(count), p, h), fit_mean)$value
       wanted <- vapply(seq_len(count), function(p) (step(p, 1e-4) - step(p, -1e-4)) / 2e-4, 0)
       expect_equal(got$gradient, wanted, tolerance = 1e-5, info = name)
     }
@@ -114,7 +114,7 @@ test_that("noise variances of single observations are on the diagonal, also for 
     A <- K + diag(ifelse(is.na(own), 0.05, own))
     for (fit_mean in c(FALSE, TRUE)) {
       m <- if (fit_mean) best_mean(A)(y) else 0
-      got <- core_likelihood(case$ours, x, y, 0.05, 0, fit_mean, gradient = TRUE, own_noise = own)
+      got <- core_likelihood(case$core, x, y, 0.05, 0, fit_mean, gradient = TRUE, own_noise = own)
       expect_equal(got$mean, m, tolerance = 1e-9, info = name)
       expect_equal(got$value, plain_log_likelihood(A, y, 0, m), tolerance = 1e-9, info = name)
       alpha <- solve(A, y - m)
@@ -122,7 +122,7 @@ test_that("noise variances of single observations are on the diagonal, also for 
       count <- length(got$gradient)
       expect_equal(got$gradient[count], by_noise, tolerance = 1e-7, info = name)
       step <- function(p, h) {
-        core_likelihood(case$ours, x, y, 0.05, replace(numeric(count), p, h), fit_mean, own_noise = own)$value
+        core_likelihood(case$core, x, y, 0.05, replace(numeric(count), p, h), fit_mean, own_noise = own)$value
       }
       # (Of fourth order: precise measurements make it steep.)
       wanted <- vapply(seq_len(count), function(p) {
@@ -367,8 +367,8 @@ test_that("for every kernel the fit is better than the start, and the gradient i
     case <- cases[[name]]
     data <- simulated(40, case$d)
     for (mean in list(0, "fit")) {
-      fit <- gp_fit(data$x, data$y, case$ours, 0.05, mean = mean)
-      expect_gte(fit$log_likelihood, as.numeric(logLik(gp_regression(data$x, data$y, case$ours, 0.05))))
+      fit <- gp_fit(data$x, data$y, case$core, 0.05, mean = mean)
+      expect_gte(fit$log_likelihood, as.numeric(logLik(gp_regression(data$x, data$y, case$core, 0.05))))
       expect_equal(fit$log_likelihood, plain_log_likelihood(kernel_gram(fit$kernel, data$x), data$y, fit$noise_var, fit$mean),
                    tolerance = 1e-7, info = name)
       found <- core_likelihood(fit$kernel, data$x, data$y, fit$noise_var, fit_mean = mean == "fit", gradient = TRUE)

@@ -1,10 +1,10 @@
 # The help explains the default of each argument: its text has the default's value, says that there is a default, or
 # refers to the page that explains it.
 
-rd_words <- function(x) {
+rd_text <- function(x) {
   if (is.character(x)) return(paste(x, collapse = ""))
-  if (identical(attr(x, "Rd_tag"), "\\eqn") || identical(attr(x, "Rd_tag"), "\\deqn")) return(rd_words(x[[length(x)]]))
-  paste(vapply(x, rd_words, ""), collapse = "")
+  if (identical(attr(x, "Rd_tag"), "\\eqn") || identical(attr(x, "Rd_tag"), "\\deqn")) return(rd_text(x[[length(x)]]))
+  paste(vapply(x, rd_text, ""), collapse = "")
 }
 
 rd_part <- function(rd, name) rd[vapply(rd, function(x) identical(attr(x, "Rd_tag"), name), NA)]
@@ -14,7 +14,7 @@ argument_texts <- function(rd) {
   items <- Filter(function(x) identical(attr(x, "Rd_tag"), "\\item"), unlist(rd_part(rd, "\\arguments"), recursive = FALSE))
   texts <- list()
   for (item in items) {
-    for (name in trimws(strsplit(rd_words(item[[1]]), ",")[[1]])) texts[[name]] <- rd_words(item[[2]])
+    for (name in trimws(strsplit(rd_text(item[[1]]), ",")[[1]])) texts[[name]] <- rd_text(item[[2]])
   }
   texts
 }

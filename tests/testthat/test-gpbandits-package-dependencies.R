@@ -78,8 +78,8 @@ test_that("DESCRIPTION lists every package that the sources name", {
   expect_gt(length(shipped), 30)
   expect_identical(setdiff(shipped, declared(used)), character())
   # What only developers run may need more.
-  ours <- unique(packages_of(c("bench", "tools", "vignettes")))
-  expect_identical(setdiff(ours, declared(paste0(used, "|^Config/Needs/"))), character())
+  core <- unique(packages_of(c("bench", "tools", "vignettes")))
+  expect_identical(setdiff(core, declared(paste0(used, "|^Config/Needs/"))), character())
 })
 
 test_that("optional packages whose interface has changed have a minimum version", {

@@ -49,11 +49,11 @@ test_that("pages have at most 900 words without usage, examples and references",
   pages <- help_pages()
   left_out <- c("\\usage", "\\examples", "\\references", "\\source", "\\seealso", "\\keyword", "\\concept", "\\alias",
                 "\\name", "COMMENT")
-  words <- vapply(pages, function(page) {
+  text <- vapply(pages, function(page) {
     lengths(strsplit(trimws(flat_text(page[!tags_of(page) %in% left_out])), "\\s+"))
   }, 0L)
   # (One page is a table of all algorithms, one a collection of short tasks.)
-  expect_setequal(names(words)[words > 900], c("guarantees.Rd", "recipes.Rd"))
+  expect_setequal(names(text)[text > 900], c("guarantees.Rd", "recipes.Rd"))
 })
 
 test_that("a page with a call that can be made has a value and an example", {

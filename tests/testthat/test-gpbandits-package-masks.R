@@ -11,9 +11,9 @@ masked_names <- function(order) {
     .libPaths(.(.libPaths()))
     for (package in .(order)) suppressMessages(library(package, character.only = TRUE))
     found <- conflicts(detail = TRUE)
-    ours <- getNamespaceExports("gpbandits")
+    core <- getNamespaceExports("gpbandits")
     hidden <- lapply(setdiff(names(found), "package:gpbandits"), function(point) {
-      paste0(point, "::", intersect(found[[point]], ours), recycle0 = TRUE)
+      paste0(point, "::", intersect(found[[point]], core), recycle0 = TRUE)
     })
     writeLines(c("hidden:", unlist(hidden), "end."))
   })), script)

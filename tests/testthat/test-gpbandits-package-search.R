@@ -1,7 +1,7 @@
 # help.search() finds a page for the words of users, on the installed package.
 
 # The words, and the page that must be among the results.
-words <- c(
+text <- c(
   "A/B test" = "recipes", "A/B testing" = "recipes", "acquisition function" = "policies", "active learning" = "auto_bandit",
   "ask and tell" = "auto_bandit", "asynchronous" = "parallel-search", "batch" = "GPBandit", "batch evaluation" = "GPBandit",
   "Bayesian optimization" = "maximize_bandit", "Bayesian optimisation" = "gpbandits-package", "best arm" = "recipes",
@@ -45,9 +45,9 @@ page_of <- function(topics) {
 
 test_that("a hundred words of users lead to the page that answers them", {
   skip_if_not(file.exists(system.file("help", "aliases.rds", package = "gpbandits")), "the help is not installed")
-  expect_gte(length(unique(names(words))), 100)
-  missed <- Filter(function(k) !words[[k]] %in% page_of(found_pages(names(words)[k])), seq_along(words))
-  expect_identical(paste(names(words)[missed], words[missed], sep = ": "), character())
+  expect_gte(length(unique(names(text))), 100)
+  missed <- Filter(function(k) !text[[k]] %in% page_of(found_pages(names(text)[k])), seq_along(text))
+  expect_identical(paste(names(text)[missed], text[missed], sep = ": "), character())
 })
 
 test_that("a word that no page has finds nothing", {

@@ -29,8 +29,8 @@ test_that("names of files at the top have letters, digits, dots, dashes and unde
 test_that("tests leave no file among the tests", {
   skip_if_not(file.exists(test_path("..", "..", "src", "Makevars")), "only in the repository")
   here <- setdiff(list.files(test_path()), "_snaps")
-  ours <- "^((test|helper)-.*|combinations)[.]R$|^cpp$|^kept$|^after[.]sh$"   # (what only tests call is compiled by them; files of earlier versions)
-  expect_identical(grep(ours, here, value = TRUE, invert = TRUE), character())
+  core <- "^((test|helper)-.*|combinations)[.]R$|^cpp$|^kept$|^after[.]sh$"   # (what only tests call is compiled by them; files of earlier versions)
+  expect_identical(grep(core, here, value = TRUE, invert = TRUE), character())
 })
 
 test_that("no function is defined twice, because the later file would silently replace it", {

@@ -16,10 +16,10 @@ kinds <- list(
 test_that("a categorical kernel equals its formula, alone and in sums and products", {
   skip_without_testing()
   for (name in names(kinds)) {
-    ours <- kinds[[name]][[1]]
+    core <- kinds[[name]][[1]]
     K <- kinds[[name]][[2]](coded)
-    expect_equal(kernel_gram(ours, coded), K, tolerance = tol$identity, info = name)
-    expect_equal(gpbandits:::cpp_kernel_diagonal(resolved(ours), coded), diag(K), tolerance = tol$identity, info = name)
+    expect_equal(kernel_gram(core, coded), K, tolerance = tol$identity, info = name)
+    expect_equal(gpbandits:::cpp_kernel_diagonal(resolved(core), coded), diag(K), tolerance = tol$identity, info = name)
     expect_gt(min(eigen(K, TRUE)$values), -1e-12)
   }
 })

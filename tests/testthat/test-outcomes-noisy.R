@@ -92,8 +92,8 @@ test_that("the expected gain of two to four objectives is that of the cells that
       front <- front[rowSums(front > 0.1) == count, , drop = FALSE]
       mean <- runif(count, 0.2, 1)
       sd <- runif(count, 0.1, 0.4)
-      ours <- exp(cpp_log_ehvi(front, reference, mean, sd))
-      expect_equal(ours, cells_ehvi(front, reference, mean, sd), tolerance = 1e-10)
+      core <- exp(cpp_log_ehvi(front, reference, mean, sd))
+      expect_equal(core, cells_ehvi(front, reference, mean, sd), tolerance = 1e-10)
     }
   }
   # Ties among the levels, and logarithms where the values underflow.

@@ -67,10 +67,10 @@ test_that("DiceOptim's EFI agrees, in one and two inputs, with one limit and two
     p <- b$posterior(at)
     for (target in c(-0.5, 0.4)) {
       theirs <- apply(at, 1, crit, model.fun = objective, model.constraint = limits, plugin = -target, type = "SK")
-      ours <- log_feasible_improvement(list(mean = p$f_mean, sd = p$f_sd), target, list(
+      core <- log_feasible_improvement(list(mean = p$f_mean, sd = p$f_sd), target, list(
         list(mean = p$g_mean, sd = universal(2, at, p$g_sd), lower = -Inf, upper = 2),
         list(mean = p$h_mean, sd = universal(3, at, p$h_sd), lower = -0.5, upper = Inf)))
-      expect_equal(exp(ours), unname(theirs), tolerance = 1e-8)
+      expect_equal(exp(core), unname(theirs), tolerance = 1e-8)
     }
   }
 })
@@ -101,8 +101,8 @@ test_that("expected hypervolume improvement equals its defining integral", {
     front <- random_front(sample(8, 1))
     mean <- runif(2, -0.3, 1.3)
     sd <- runif(2, 0.05, 0.5)
-    ours <- exp(cpp_log_ehvi(front, c(-0.1, -0.2), mean, sd))
-    expect_equal(ours, plain_ehvi(front, c(-0.1, -0.2), mean, sd), tolerance = 1e-8)
+    core <- exp(cpp_log_ehvi(front, c(-0.1, -0.2), mean, sd))
+    expect_equal(core, plain_ehvi(front, c(-0.1, -0.2), mean, sd), tolerance = 1e-8)
   }
 })
 
@@ -133,10 +133,10 @@ test_that("GPareto's EHI agrees", {
   p <- b$posterior(at)
   theirs <- apply(at, 1, crit, model = models, paretoFront = -front, critcontrol = list(refPoint = -reference),
                   type = "SK")
-  ours <- vapply(1:15, function(i) {
+  core <- vapply(1:15, function(i) {
     exp(cpp_log_ehvi(front, reference, c(p$a_mean[i], p$b_mean[i]), c(p$a_sd[i], p$b_sd[i])))
   }, 0)
   kept <- theirs >= 0
   expect_gt(sum(kept), 8)
-  expect_equal(ours[kept], theirs[kept], tolerance = 1e-6)
+  expect_equal(core[kept], theirs[kept], tolerance = 1e-6)
 })

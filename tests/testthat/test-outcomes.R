@@ -163,16 +163,16 @@ test_that("a penalty per unit of violation is EPBO, and equals the bandit withou
   constant <- policy
   constant$penalty <- 3
   outcome_life(4, constant, penalised)
-  ours <- epbo(outcomes = list(f = to_maximize(), g = at_most(0)))
+  core <- epbo(outcomes = list(f = to_maximize(), g = at_most(0)))
   rule <- epbo()
   for (t in 1:12) {
     arm <- rule$suggest()$arm
-    expect_identical(ours$suggest()$arm, arm)
+    expect_identical(core$suggest()$arm, arm)
     rule$observe(t, sin(6 * arm) + arm / 3, constraints = cos(3 * arm + t))
-    ours$observe(t, c(f = sin(6 * arm) + arm / 3, g = cos(3 * arm + t)))
+    core$observe(t, c(f = sin(6 * arm) + arm / 3, g = cos(3 * arm + t)))
   }
   expect_gt(length(unique(rule$history()$arm)), 2)
-  expect_identical(unserialize(serialize(ours, NULL))$suggest(), ours$suggest())
+  expect_identical(unserialize(serialize(core, NULL))$suggest(), core$suggest())
   batch <- epbo(outcomes = list(f = to_maximize(), g = at_most(0)), pending = pending_hallucinate())
   expect_gt(length(unique(batch$suggest(4)$arm)), 2)
   for (bad in list(function(t) -1, function(t) "a", function(t) stop("no"))) {

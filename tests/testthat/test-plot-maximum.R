@@ -142,7 +142,7 @@ test_that("the progress of autoplot() has every evaluation at its position", {
 })
 
 # The words of a picture in base graphics.
-words_of <- function(draw) {
+value_strings <- function(draw) {
   file <- tempfile(fileext = ".pdf")
   grDevices::pdf(file, compress = FALSE, useKerning = FALSE)
   tryCatch(draw(), finally = grDevices::dev.off())
@@ -162,12 +162,12 @@ test_that("levels have their names in slices and maps, and nothing is drawn betw
   expect_identical(of("rule")$label, c("gini", "entropy", "error"))
   expect_equal(of("size")$value, 1:3)
   expect_identical(of("size")$label, c("5", "1", "25"))
-  expect_true(all(c("gini", "entropy", "error", "25", "FALSE", "TRUE") %in% words_of(function() plot(found, "slices"))))
-  shown <- words_of(function() plot(found, "map", inputs = c("u", "rule")))
+  expect_true(all(c("gini", "entropy", "error", "25", "FALSE", "TRUE") %in% value_strings(function() plot(found, "slices"))))
+  shown <- value_strings(function() plot(found, "map", inputs = c("u", "rule")))
   expect_true(all(c("gini", "entropy", "error") %in% shown))
   expect_false(any(c("1.5", "2.5") %in% shown))
   # The bandit's own pictures, too.
-  expect_true(all(c("gini", "error") %in% words_of(function() plot(found$bandit))))
+  expect_true(all(c("gini", "error") %in% value_strings(function() plot(found$bandit))))
   draw_on_nothing({
     old <- graphics::par("mar")
     plot(found, "map", inputs = c("u", "rule"))
@@ -184,10 +184,10 @@ test_that("levels have their names in slices and maps, and nothing is drawn betw
 test_that("arms and evaluated points are at integers, with their names", {
   b <- gp_ucb(data.frame(x = c(0.1, 0.5, 0.9), row.names = c("low", "mid", "high")), kernel_se(0.3), 0.01)
   b$add(arm = 1:3, reward = c(1, 2, 1))
-  expect_true(all(c("low", "mid", "high") %in% words_of(function() plot(b, type = "arms"))))
+  expect_true(all(c("low", "mid", "high") %in% value_strings(function() plot(b, type = "arms"))))
   s <- auto_bandit(list(u = c(0, 1), rule = c("a", "b")),
                    data.frame(u = c(0.1, 0.5), rule = c("a", "b"), reward = c(10, 20)), n_initial = 0)
-  said <- words_of(function() plot(s, ylab = ""))
+  said <- value_strings(function() plot(s, ylab = ""))
   expect_true(all(c("1", "2") %in% said) && !"1.2" %in% said)
   expect_identical(named_axis(NULL, 40)$at, c(1, 10, 20, 30, 40))
 })

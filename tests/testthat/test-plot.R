@@ -456,9 +456,9 @@ try_picture <- function(code) tryCatch({
 test_that("inputs of a single value, one arm, one reward and equal rewards can be plotted", {
   skip_on_cran()
   spaces <- list(three = search_space(m = param_integer(2, 2), n = c(0, 3), o = c(0, 1)),
-                 whole_and_level = search_space(m = param_integer(2, 2), n = c("a", "b")),
+                 integer_and_level = search_space(m = param_integer(2, 2), n = c("a", "b")),
                  one_level = search_space(k = "only"), one_whole = search_space(k = param_integer(3, 3)))
-  if (!second_level()) spaces <- spaces[c("whole_and_level", "one_whole")]
+  if (!second_level()) spaces <- spaces[c("integer_and_level", "one_whole")]
   for (space in spaces) for (rewards in few_of(list(1, c(1, 3, 2)), 1)) {
     set.seed(1)
     b <- auto_bandit(space, n_initial = 2)

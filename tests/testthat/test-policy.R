@@ -25,7 +25,7 @@ for (name in names(policy_pairs())) {
     for (p in problems) {
       b <- gp_bandit(p[[1]], p[[2]], 0.05, pair[[1]], mean = 0.2)
       ref <- ref_bandit(p[[3]], 0.05, pair[[2]], mean = 0.2)
-      run <- play_beside(b, ref, 40, compare_rewards(p[[3]], 0.2, 0.2, 40), each_round = FALSE)
+      run <- play_with_reference(b, ref, 40, compare_rewards(p[[3]], 0.2, 0.2, 40), each_round = FALSE)
       expect_history(b, run$ref, widths = name == "ucb")
     }
   })
@@ -40,7 +40,7 @@ for (name in names(policy_pairs())) {
     b <- gp_bandit(x, kernel_matern(2.5, c(0.2, 0.8, 0.9)), 0.05, pair[[1]], contexts = z,
                    pending = pending_hallucinate())
     ref <- ref_bandit(K, 0.05, pair[[2]], n_arms = 8, pending = ref_pending("hallucinate"))
-    run <- play_beside(b, ref, 30, compare_rewards(K, 0, 0.2, 30), delay = rpois(30, 2), contexts = z,
+    run <- play_with_reference(b, ref, 30, compare_rewards(K, 0, 0.2, 30), delay = rpois(30, 2), contexts = z,
                        visits = sample(3, 30, TRUE))
     expect_lt(run$worst$mean, tol$engine)
     expect_history(b, run$ref, widths = name == "ucb")
@@ -53,7 +53,7 @@ test_that("the incumbent of EI and PI includes pending queries", {
     pair <- policy_pairs()[[name]]
     b <- gp_bandit(1:6 / 6, kernel_se(0.2), 0.05, pair[[1]], mean = seq(1, 0, length.out = 6))
     ref <- ref_bandit(K, 0.05, pair[[2]], mean = seq(1, 0, length.out = 6))
-    run <- play_beside(b, ref, 12, function(t, point) -2 + point, delay = rep(3, 12))
+    run <- play_with_reference(b, ref, 12, function(t, point) -2 + point, delay = rep(3, 12))
     expect_history(b, run$ref, widths = FALSE)
   }
 })
@@ -86,7 +86,7 @@ test_that("EI still orders the arms where its values underflow", {
     K <- ref_kernel_matern(2.5, 0.3)(1:8 / 8)
     b <- gp_bandit(1:8 / 8, kernel_matern(2.5, 0.3), 0.01, policy_ei(xi))
     ref <- ref_bandit(K, 0.01, ref_policy("ei", xi = xi))
-    run <- play_beside(b, ref, 20, function(t, point) sin(point), each_round = FALSE)
+    run <- play_with_reference(b, ref, 20, function(t, point) sin(point), each_round = FALSE)
     expect_history(b, run$ref, widths = FALSE)
   }
 })
@@ -203,7 +203,7 @@ test_that("a custom policy selects the maximum of its function, the first of tie
   expect_output(print(own), "mine")
   b <- gp_bandit(x, kernel_se(0.2), 0.05, own)
   ref <- ref_bandit(K, 0.05, ref_policy("ucb", ref_width_srinivas_finite()))
-  run <- play_beside(b, ref, 30, compare_rewards(K, 0, 0.2, 30), each_round = FALSE)
+  run <- play_with_reference(b, ref, 30, compare_rewards(K, 0, 0.2, 30), each_round = FALSE)
   expect_history(b, run$ref, widths = FALSE)
   flat <- gp_bandit(x, kernel_se(0.2), 0.05, policy_function(function(mean, sd, round) 0 * mean))
   expect_equal(flat$suggest(3)$arm, c(1, 1, 1))

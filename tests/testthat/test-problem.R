@@ -209,8 +209,8 @@ test_that("printing describes the problem", {
   problem <- bandit_problem(1:3, cbind(1:3, 3:1), noise = 0.1, delay = function(n) rpois(n, 2), change_points = 50,
                             constraints = c(-1, -1, 1))
   expect_output(print(problem), "3 arms")
-  for (words in c("gaussian\\(sd = 0.1\\)", "delay +function", "after rounds 50", "constraints +1", "optimum +2, 3")) {
-    expect_output(print(problem), words)
+  for (text in c("gaussian\\(sd = 0.1\\)", "delay +function", "after rounds 50", "constraints +1", "optimum +2, 3")) {
+    expect_output(print(problem), text)
   }
   expect_output(print(bandit_problem(1:2, function(x) x[, 1], contexts = 1:2)), "z1")
 })

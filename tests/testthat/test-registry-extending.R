@@ -29,14 +29,14 @@ test_that("a kernel given as a function equals the kernel that it computes, over
     b
   }
   for (policy in list(policy_ucb(width_constant(2)), policy_ts(width_constant(1)), policy_ei())) {
-    ours <- play(own, policy)
+    core <- play(own, policy)
     theirs <- play(kernel_se(0.2, 2), policy)
-    expect_identical(ours$history()$arm, theirs$history()$arm)
-    expect_equal(ours$posterior(), theirs$posterior(), tolerance = 1e-8)
+    expect_identical(core$history()$arm, theirs$history()$arm)
+    expect_equal(core$posterior(), theirs$posterior(), tolerance = 1e-8)
   }
   file <- tempfile(fileext = ".rds")
-  saveRDS(ours, file)
-  expect_equal(readRDS(file)$posterior(), ours$posterior())
+  saveRDS(core, file)
+  expect_equal(readRDS(file)$posterior(), core$posterior())
 })
 
 test_that("in a box its gradients are finite differences, and its choices those of the built-in kernel", {
@@ -68,10 +68,10 @@ test_that("its variance is fitted, and the likelihood is that of the built-in ke
   set.seed(5)
   x <- matrix(runif(30), ncol = 2)
   y <- 3 * sin(5 * x[, 1])
-  ours <- gp_fit(x, y, kernel_function(se_of_rows(0.3)), noise_var = 0.1)
+  core <- gp_fit(x, y, kernel_function(se_of_rows(0.3)), noise_var = 0.1)
   theirs <- gp_fit(x, y, kernel_se(0.3), noise_var = 0.1, lower = c(se.lengthscale = 0.3 - 1e-9), upper = c(se.lengthscale = 0.3 + 1e-9))
-  expect_equal(as.numeric(logLik(ours)), as.numeric(logLik(theirs)), tolerance = 1e-5)
-  expect_equal(ours$parameters[["function.variance"]], theirs$parameters[["se.variance"]], tolerance = 1e-3)
+  expect_equal(as.numeric(logLik(core)), as.numeric(logLik(theirs)), tolerance = 1e-5)
+  expect_equal(core$parameters[["function.variance"]], theirs$parameters[["se.variance"]], tolerance = 1e-3)
 })
 
 test_that("a function that is no covariance is an error, whatever the reason", {

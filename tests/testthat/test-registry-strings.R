@@ -73,7 +73,7 @@ test_that("a type that has only a string works wherever its component is expecte
 test_that("an unknown string lists the choices, and a constructor that needs arguments names them", {
   complains <- function(code, ...) {
     said <- conditionMessage(expect_error(code, class = "gpbandits_error"))
-    for (words in c(...)) expect_match(said, words)
+    for (text in c(...)) expect_match(said, text)
   }
   complains(gp_bandit(strings_x, "gauss", 0.1, "ei"), "`kernel`", "not \"gauss\"", "\"matern\"", "\"se\"")
   complains(gp_bandit(strings_x, "se", 0.1, "expected"), "`policy`", "\"ei\"", "\"ucb\"", "\"ts\"")

@@ -246,7 +246,7 @@ test_that("values that were checked are checked again if they may have changed",
     expect_false(known(x))
   }
   for (k in 1:50) expect_null(fault(kernel_se(k)))
-  expect_lte(length(gpbandits:::whole_parts$bandit_kernel), gpbandits:::whole_parts_kept)
+  expect_lte(length(gpbandits:::valid_parts$bandit_kernel), gpbandits:::valid_parts_kept)
 })
 
 test_that("an engine is one that gp_bandit() lists", {

@@ -191,8 +191,8 @@ test_that("invalid rankings are errors that change nothing", {
   b$withdraw(5)
   before <- b$posterior()
   log <- b$history()
-  refused <- function(call, argument, words = "") {
-    error <- expect_error(call, words, class = "gpbandits_error")
+  refused <- function(call, argument, text = "") {
+    error <- expect_error(call, text, class = "gpbandits_error")
     expect_identical(error$argument, argument)
   }
   refused(b$rank(), "ids")

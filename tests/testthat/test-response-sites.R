@@ -71,9 +71,9 @@ test_that("Laplace's posterior equals gplite's to 1e-6: logit, probit, counts wi
       b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.4, 1.69), policy = ucb_by_two,
                      rewards = one[[1]], engine = engine, accuracy = 1e-6)
       b$add(x = X, reward = one[[3]], size = size)
-      ours <- latent_at(b, at)
-      expect_lt(max(abs(ours$mean - theirs$mean)), 1e-6)
-      expect_lt(max(abs(ours$sd^2 - theirs$var)), 1e-6)
+      core <- latent_at(b, at)
+      expect_lt(max(abs(core$mean - theirs$mean)), 1e-6)
+      expect_lt(max(abs(core$sd^2 - theirs$var)), 1e-6)
     }
     # (Constants that do not depend on f.)
     constant <- if (one[[1]]$kind == "binary") sum(lchoose(size, one[[3]])) else 0
@@ -385,13 +385,13 @@ test_that("sites between two fits: means and sds are those of Laplace's posterio
   columns <- c("x1", bandit$config$context_names)
   exact <- laplace_of_weights(as.matrix(history[columns]), history$reward)
   at <- unname(as.matrix(expand.grid(c(-1, 0, 1), c(-1, 2), c(0, 1), c(-0.5, 0.5))))
-  ours <- do.call(rbind, lapply(seq_len(nrow(at)), function(k) {
+  core <- do.call(rbind, lapply(seq_len(nrow(at)), function(k) {
     bandit$posterior(arm = 2 + at[k, 1], context = at[k, -1], scale = "latent")
   }))
   mean <- drop(at %*% exact$w)
   sd <- sqrt(rowSums((at %*% exact$covariance) * at))
-  expect_lte(max(abs(ours$mean - mean) / sd), 0.005)
-  expect_lte(max(abs(ours$sd / sd - 1)), 0.005)
+  expect_lte(max(abs(core$mean - mean) / sd), 0.005)
+  expect_lte(max(abs(core$sd / sd - 1)), 0.005)
   # The reported error is the largest difference at the latest 128 points.
   here <- bandit$posterior(utils::tail(history, 128), scale = "latent")
   at <- utils::tail(as.matrix(history[columns]), 128)

@@ -112,9 +112,9 @@ test_that("on a box the closed form of the squared-exponential kernel equals fin
   x <- matrix(runif(16, -1, 2))
   y <- rnorm(16)
   for (l in c(0.05, 0.4, 3)) {
-    ours <- change_statistic(x, y, kernel_se(l, 1.7), 0.5, box_domain(-1, 2))
+    core <- change_statistic(x, y, kernel_se(l, 1.7), 0.5, box_domain(-1, 2))
     plain <- plain_statistic(ref_kernel_se(l, 1.7), x, y, 0.5, matrix(midpoints(-1, 2, 6000)))
-    expect_equal(ours, plain, tolerance = 1e-6)
+    expect_equal(core, plain, tolerance = 1e-6)
   }
   x <- cbind(runif(12, 0, 1), runif(12, 2, 4))
   y <- rnorm(12)
@@ -175,7 +175,7 @@ for (known in c(TRUE, FALSE)) {
       f <- as.vector(ref_draw_normal(1, rep(0, 18), K))
       e <- rnorm(60, 0, 0.2)
       reward <- function(t, point) (if (t <= 30) 1 else -1) * 1.5 * f[point] + e[t]
-      run <- play_beside(b, ref, 60, reward, contexts = z, visits = sample(3, 60, TRUE))
+      run <- play_with_reference(b, ref, 60, reward, contexts = z, visits = sample(3, 60, TRUE))
       expect_history(b, run$ref)
       restarts <- restarts + max(b$history()$segment) - 1
     }
@@ -488,9 +488,9 @@ test_that("the detector without a ridge compares Laplace's evidences of halves",
 })
 
 test_that("rules without a meaning for the rewards are errors that state the alternative", {
-  refused <- function(changes, rewards, words, ...) {
+  refused <- function(changes, rewards, text, ...) {
     error <- expect_error(gp_bandit(few, few_kernel, policy = policy_mean(), rewards = rewards, changes = changes, ...),
-                          words, class = "gpbandits_error", fixed = TRUE)
+                          text, class = "gpbandits_error", fixed = TRUE)
     expect_identical(error$argument, "changes")
   }
   refused(change_oracle(rate = 0.1), rewards_counts(), "by = \"weights\"")

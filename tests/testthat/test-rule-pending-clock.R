@@ -33,8 +33,8 @@ play_by_clock <- function(bandit, K, lambda, m, value, B_y, over, rounds = 40) {
     }
     if (t > 1) {
       expected <- clock_reference(K, lambda, asked, reported, rows, y, now, m, value, B_y, over)
-      ours <- bandit$posterior()
-      worst <- max(worst, abs(ours$mean - expected$mean), abs(ours$sd - expected$sd))
+      core <- bandit$posterior()
+      worst <- max(worst, abs(core$mean - expected$mean), abs(core$sd - expected$sd))
     }
     query <- bandit$suggest(time = now)
     if (t > 1) {
@@ -63,7 +63,7 @@ test_that("with clock time mean, sd, width and choice equal those of a fit from 
   set.seed(61)
   late <- 0
   both <- second_level()
-  for (m in few_of(c(0, 1.5, 4, Inf), 2)) for (over in c("window", "pending")) for (engine in c("weights", "played")) {
+  for (m in few_of(c(0, 1.5, 4, Inf), 3)) for (over in c("window", "pending")) for (engine in c("weights", "played")) {
     # By default in one engine each.
     if (!both && (engine == "weights") != ((m > 1) == (over == "window"))) next
     kernel <- if (m == 4) kernel_se(0.2) else kernel_matern(1.5, 0.3)

@@ -110,11 +110,11 @@ test_that("every draw is converted to rewards separately", {
   expected <- function(f) vapply(f, function(v) sum(dnorm(e) * unmap_outputs(map, v + 0.1 * e)) / sum(dnorm(e)), 0)
   contexts <- contexts_for(b, NULL, 1L)
   set.seed(326)
-  ours <- shortfalls(as.environment(b), contexts, 60)
+  core <- shortfalls(as.environment(b), contexts, 60)
   set.seed(326)
   drawn <- drawn_maxima(as.environment(b), contexts)(60)
-  expect_equal(ours, expected(drawn[, 2]) - expected(drawn[, 1]), tolerance = 1e-4)
-  expect_gte(min(ours), 0)
+  expect_equal(core, expected(drawn[, 2]) - expected(drawn[, 1]), tolerance = 1e-4)
+  expect_gte(min(core), 0)
 })
 
 test_that("claims state their assumptions on noise variances of single rewards, and on their time of arrival", {
@@ -328,10 +328,10 @@ test_that("shortfalls have the distribution of the joint posterior's, on arms", 
   for (engine in c("weights", "played")) {
     b <- tiny_data(pending = pending_hallucinate(), engine = engine)
     b$suggest(3)
-    ours <- shortfalls(as.environment(b), contexts_for(b, NULL, 1L), 4000)
-    expect_gte(min(ours), 0)
-    expect_equal(mean(ours == 0), mean(theirs == 0), tolerance = 0.1)
-    expect_gt(suppressWarnings(stats::ks.test(ours[ours > 0], theirs[theirs > 0])$p.value), tol$p_value)
+    core <- shortfalls(as.environment(b), contexts_for(b, NULL, 1L), 4000)
+    expect_gte(min(core), 0)
+    expect_equal(mean(core == 0), mean(theirs == 0), tolerance = 0.1)
+    expect_gt(suppressWarnings(stats::ks.test(core[core > 0], theirs[theirs > 0])$p.value), tol$p_value)
   }
 })
 
@@ -382,7 +382,7 @@ test_that("shortfalls on a box equal those of joint draws over a fine grid", {
   x <- c(0.1, 0.35, 0.6, 0.95)
   b <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ei())
   b$add(x = x, reward = sin(5 * x))
-  ours <- {
+  core <- {
     set.seed(324)
     shortfalls(as.environment(b), contexts_for(b, NULL, 1L), 120)
   }
@@ -391,7 +391,7 @@ test_that("shortfalls on a box equal those of joint draws over a fine grid", {
   p <- ref_posterior(k(x), k(grid, x), k(grid), sin(5 * x), 0.01)
   draws <- ref_draw_normal(2000, p$mean, p$cov)
   theirs <- apply(draws, 1, max) - draws[, 1]
-  expect_gt(suppressWarnings(stats::ks.test(ours, theirs)$p.value), tol$p_value)
+  expect_gt(suppressWarnings(stats::ks.test(core, theirs)$p.value), tol$p_value)
 })
 
 test_that("$certificate() draws nothing from the user's generator and changes nothing", {

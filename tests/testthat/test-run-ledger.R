@@ -20,7 +20,7 @@ test_that("a run equals the bandit asked step by step, under every pending rule"
     run <- as.data.frame(run_bandit(b, problem, rounds))
     ref <- ref_bandit(K, 0.04, ref_policy("ucb", ref_width_srinivas_finite()), pending = rule[[2]])
     twin <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(width_srinivas_finite()), pending = rule[[1]])
-    ref <- play_beside(twin, ref, rounds, function(t, point) f[point] + e[t], delay)$ref
+    ref <- play_with_reference(twin, ref, rounds, function(t, point) f[point] + e[t], delay)$ref
     expect_equal(run$arm, ref$rows)
     # The run hands over what arrives after its last query, too, when the delay is 0.
     before <- which(seq_len(rounds) + pmax(delay, 1) <= rounds)
@@ -210,7 +210,7 @@ test_that("in a run with contexts the maximum and the regret are those of each c
   problem <- bandit_problem(x, f, ledger_noise(e), contexts = z[visits, , drop = FALSE])
   bandit <- function() gp_bandit(x, kernel_se(c(0.3, 0.5)), 0.01, policy_ei(), contexts = z)
   run <- as.data.frame(run_bandit(bandit(), problem, 25))
-  ref <- play_beside(bandit(), ref_bandit(K, 0.01, ref_policy("ei"), n_arms = 6), 25,
+  ref <- play_with_reference(bandit(), ref_bandit(K, 0.01, ref_policy("ei"), n_arms = 6), 25,
                      function(t, point) f(all)[point] + e[t], contexts = z, visits = visits)$ref
   expect_equal(run$arm, (ref$rows - 1) %% 6 + 1)
   best <- apply(matrix(f(all), 6), 2, max)[visits]

@@ -68,12 +68,12 @@ test_that("copies, files, journals and stores continue within the design and aft
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   point <- bandit_store(tempfile(fileext = ".sqlite"), "auto")
   set.seed(6)
-  ours <- auto_bandit(bench_domain, data.frame(temp = 50, acid = 1, reward = 61), store = point, n_initial = 3)
-  answer(ours, ours$suggest(2))
-  answer(ours, ours$suggest(2))
+  core <- auto_bandit(bench_domain, data.frame(temp = 50, acid = 1, reward = 61), store = point, n_initial = 3)
+  answer(core, core$suggest(2))
+  answer(core, core$suggest(2))
   theirs <- open_bandit(point)
-  expect_equal(theirs$history(), ours$history())
-  expect_equal(theirs$best(), ours$best(), tolerance = tol$replay)
+  expect_equal(theirs$history(), core$history())
+  expect_equal(theirs$best(), core$best(), tolerance = tol$replay)
 })
 
 test_that("arms have designs too, and invalid arguments are errors", {
@@ -130,10 +130,10 @@ test_that("a failure counts as the worst observed reward, also after that change
     b <- gp_bandit(1:9, kernel_se(1.5), 0.05, policy_ei(), mean = 0.3, failures = failures, outputs = fixed,
                    pending = pending_hallucinate())
     same <- function(rewards, failed) {
-      ours <- b$posterior()
+      core <- b$posterior()
       theirs <- reported(1, rewards, failed, failures)
-      expect_equal(ours$mean, sign * theirs$mean, tolerance = tol$engine)
-      expect_equal(ours$sd, theirs$sd, tolerance = tol$engine)
+      expect_equal(core$mean, sign * theirs$mean, tolerance = tol$engine)
+      expect_equal(core$sd, theirs$sd, tolerance = tol$engine)
     }
     b$add(arm = 4)
     b$fail(1)
@@ -193,9 +193,9 @@ test_that("the noise variance of a failure is that of the range of the rewards a
     })
     over <- function(part) Reduce(`+`, lapply(moments, function(one) one$weight * part(one)))
     mean <- over(function(one) one$mean)
-    ours <- scaled_posterior_at(b, find_points(config$domain, data.frame(x = at)), NULL)
-    expect_equal(ours$mean, mean, tolerance = 1e-6)
-    expect_equal(ours$sd, sqrt(over(function(one) one$variance + one$mean^2) - mean^2), tolerance = 1e-6)
+    core <- scaled_posterior_at(b, find_points(config$domain, data.frame(x = at)), NULL)
+    expect_equal(core$mean, mean, tolerance = 1e-6)
+    expect_equal(core$sd, sqrt(over(function(one) one$variance + one$mean^2) - mean^2), tolerance = 1e-6)
   }
 })
 
@@ -278,10 +278,10 @@ test_that("failures are avoided after files, refits and restarts too, and in sto
   expect_equal(changing$posterior()$mean, rep(0, 5))
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   point <- bandit_store(tempfile(fileext = ".sqlite"), "failing")
-  ours <- play(make(store = point))
+  core <- play(make(store = point))
   theirs <- open_bandit(point)
-  expect_equal(theirs$history(), ours$history())
-  expect_equal(theirs$posterior(), ours$posterior(), tolerance = tol$replay)
+  expect_equal(theirs$history(), core$history())
+  expect_equal(theirs$posterior(), core$posterior(), tolerance = tol$replay)
   worker <- bandit_store(tempfile(fileext = ".sqlite"), "worker")
   mine <- make(store = worker)
   work_on(worker, function(p) if (p[["x1"]] > 12) stop("broken") else 100 + (p[["x1"]] - 7)^2,
@@ -442,10 +442,10 @@ test_that("stores, fixed inputs, contexts and earlier campaigns accept rows outs
   expect_true(is_inside(transfer$suggest()))
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   point <- bandit_store(tempfile(fileext = ".sqlite"), "edited")
-  ours <- edited(bench_domain, data, n_initial = 0, store = point)
+  core <- edited(bench_domain, data, n_initial = 0, store = point)
   theirs <- open_bandit(point)
-  expect_identical(theirs$history(), ours$history())
-  expect_identical(theirs$best(), ours$best())
+  expect_identical(theirs$history(), core$history())
+  expect_identical(theirs$best(), core$best())
   expect_true(is_inside(theirs$suggest()))
 })
 
@@ -487,8 +487,8 @@ test_that("on search spaces and logarithmic inputs numbers may be outside, and a
 })
 
 test_that("impossible values are errors that name them", {
-  refused <- function(space, data, words, ...) {
-    expect_error(auto_bandit(space, data, ...), words, class = "gpbandits_error")
+  refused <- function(space, data, text, ...) {
+    expect_error(auto_bandit(space, data, ...), text, class = "gpbandits_error")
   }
   rate <- list(rate = param_real(0.1, 1, log = TRUE), solvent = c("water", "oil"))
   refused(rate, data.frame(rate = 2, solvent = "milk", reward = 1), "one of water, oil in solvent, not .*milk")
@@ -754,16 +754,16 @@ test_that("different rewards at one point under noise = \"none\" give one warnin
 test_that("a bandit's object in the core is made once", {
   made <- 0
   space <- asNamespace("gpbandits")
-  ours <- space$cpp_bandit_new
+  core <- space$cpp_bandit_new
   put <- function(f) {
     unlockBinding("cpp_bandit_new", space)
     assign("cpp_bandit_new", f, envir = space)
     lockBinding("cpp_bandit_new", space)
   }
-  on.exit(put(ours))
+  on.exit(put(core))
   put(function(...) {
     made <<- made + 1
-    ours(...)
+    core(...)
   })
   auto_bandit(list(a = c(0, 1)), model = gp_model(noise = "none"))
   expect_identical(made, 1)

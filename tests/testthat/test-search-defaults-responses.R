@@ -121,12 +121,12 @@ test_that("searches in stores and journals observe yes and no", {
 })
 
 test_that("what has no meaning for rewards with a likelihood is an error that says so", {
-  refused <- function(..., words) {
-    expect_error(auto_bandit(list(x = c(0, 1)), rewards = "binary", ...), words, class = "gpbandits_argument_error")
+  refused <- function(..., text) {
+    expect_error(auto_bandit(list(x = c(0, 1)), rewards = "binary", ...), text, class = "gpbandits_argument_error")
   }
-  refused(outcomes = list(cost = to_minimize()), words = "each outcome has its own")
-  refused(model = gp_model(noise = "none"), words = "noise")
-  refused(model = gp_model(transform = "log"), words = "transform")
+  refused(outcomes = list(cost = to_minimize()), text = "each outcome has its own")
+  refused(model = gp_model(noise = "none"), text = "noise")
+  refused(model = gp_model(transform = "log"), text = "transform")
   expect_error(auto_bandit(list(x = c(0, 1)), rewards = rewards_preferences()), "rewards_binary",
                class = "gpbandits_argument_error")
 })

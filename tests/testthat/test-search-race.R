@@ -69,15 +69,15 @@ race_through <- function(table, race) {
   spent <- ncol(table)
   wins <- dropped <- 0
   for (s in 2:nrow(table)) {
-    wins_here <- mean(table[s, ]) > max(rowMeans(complete))
+    row_wins <- mean(table[s, ]) > max(rowMeans(complete))
     reward <- rep(NA_real_, ncol(table))
     for (fold in sample.int(ncol(table))) {
       reward[fold] <- table[s, fold]
       spent <- spent + 1
       if (is_out_of_race(race, reward, complete)) break
     }
-    wins <- wins + wins_here
-    if (anyNA(reward)) dropped <- dropped + wins_here
+    wins <- wins + row_wins
+    if (anyNA(reward)) dropped <- dropped + row_wins
     else complete <- rbind(complete, table[s, ])
   }
   c(spent = spent, wins = wins, dropped = dropped)
@@ -382,9 +382,9 @@ test_that("a journal resumes within a setting without a difference", {
   set.seed(9)
   gone <- withRestarts(run(44, file, function(p, fold) {
     calls <<- calls + 1
-    if (calls == 30) invokeRestart("abort_here")
+    if (calls == 30) invokeRestart("abort_run")
     noisy(p, fold)
-  }), abort_here = function() "gone")
+  }), abort_run = function() "gone")
   expect_identical(gone, "gone")
   expect_identical(run(44, file)$history, whole$history)
   # The same where settings wait, with points known before and without.
@@ -403,9 +403,9 @@ test_that("a journal resumes within a setting without a difference", {
       set.seed(9)
       gone <- withRestarts(run(44, file, function(p, fold) {
         calls <<- calls + 1
-        if (calls == dies) invokeRestart("abort_here")
+        if (calls == dies) invokeRestart("abort_run")
         noisy(p, fold)
-      }), abort_here = function() "gone")
+      }), abort_run = function() "gone")
       expect_identical(gone, "gone")
       set.seed(1)
       again <- run(44, file)

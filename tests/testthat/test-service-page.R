@@ -53,15 +53,15 @@ press_button <- function(browser, label) {
 
 status_of_page <- function(browser) browser$js("document.getElementById('status').textContent")
 
-wait_for_status <- function(browser, words) {
-  wait_in_page(browser, sprintf("document.getElementById('status').textContent.includes(\"%s\")", words))
+wait_for_status <- function(browser, text) {
+  wait_in_page(browser, sprintf("document.getElementById('status').textContent.includes(\"%s\")", text))
 }
 
 # The recommendation comes when it is computed; until then the last one stays.
 wait_for_best <- function(browser) wait_in_page(browser, "!document.getElementById('best').hasAttribute('aria-busy')")
 
 # The page reads what others did, as it does every ten seconds.
-look_again <- function(browser) browser$js("document.dispatchEvent(new Event('visibilitychange')); ''")
+show_page_again <- function(browser) browser$js("document.dispatchEvent(new Event('visibilitychange')); ''")
 
 # The page does not read what others did until it is let: a hidden page does not.
 as_hidden <- function(browser, code) {
@@ -79,7 +79,7 @@ type_into <- function(browser, id, text) {
 text_in <- function(browser, id) browser$js(sprintf("document.getElementById('%s').value", id))
 
 # Headings, names of inputs and numbers whose letters lie on more than one line (a break after _ . or - is none).
-broken_words <- function(browser) {
+broken_text <- function(browser) {
   unlist(browser$js("Array.from(document.querySelectorAll('th, dt, td.n, dd.n, button')).filter((e) => e.offsetParent !== null).flatMap((e) => {
     const found = [];
     const walk = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
@@ -443,7 +443,7 @@ test_that("entries stay when others save results, and the user is informed if a 
   bandit$observe(5, 0.5)
   bandit$amend(1, 0.15)
   bandit$suggest()
-  look_again(browser)
+  show_page_again(browser)
   wait_in_page(browser, "document.getElementById('query-6') !== null && document.getElementById('query-5') === null")
   expect_identical(text_in(browser, "result-2-reward"), "0.25")
   expect_identical(browser$js("document.querySelector('#query-4 .under-way input').value"), "no more substrate")
@@ -455,7 +455,7 @@ test_that("entries stay when others save results, and the user is informed if a 
   # Somebody else answers one whose result is being typed: it is removed, with a message.
   bandit$catch_up()
   bandit$observe(3, 0.3)
-  look_again(browser)
+  show_page_again(browser)
   wait_in_page(browser, "document.getElementById('alert').textContent.includes('Your entry was not sent: 0.35')")
   expect_identical(text_in(browser, "result-2-reward"), "0.25")
   # All of it can still be sent.
@@ -476,12 +476,12 @@ test_that("the numbers of open and known experiments follow what others do, and 
   browser <- page$browser
   wait_for_status(browser, "Open: 4 experiments. Known: 0.")
   bandit$observe(2, 0.5)
-  look_again(browser)
+  show_page_again(browser)
   wait_for_status(browser, "Open: 3 experiments. Known: 1.")
   enter_result(browser, 1, "0.1")
   wait_for_status(browser, "0.1 is saved")
   bandit$observe(3, 0.5)
-  look_again(browser)
+  show_page_again(browser)
   wait_in_page(browser, "document.getElementById('query-3') === null")
   expect_match(status_of_page(browser), "0.1 is saved")
 })
@@ -498,7 +498,7 @@ test_that("with several outcomes, entries stay when another one of the row is sa
   type_into(browser, "result-1-impurity", "0.25")
   type_into(browser, "result-1-yield", "3")
   bandit$observe(1, data.frame(yield = NA, impurity = 0.2))
-  look_again(browser)
+  show_page_again(browser)
   wait_in_page(browser, "document.getElementById('result-1-impurity') === null")
   expect_true(has_focus(browser, "#result-1-yield"))
   expect_identical(text_in(browser, "result-1-yield"), "3")
@@ -529,7 +529,7 @@ test_that("a campaign with many columns works: added rows, a plot for each outco
   wait_for_best(browser)
   for (width in c(1200, 400)) {
     expect_true(fits_width(browser, width), info = width)
-    expect_identical(broken_words(browser), NULL, info = width)
+    expect_identical(broken_text(browser), NULL, info = width)
   }
   titles <- unlist(browser$js("Array.from(document.querySelectorAll('#progress svg title')).map((t) => t.textContent)"))
   expect_match(titles[1], "4 results so far; the best that keeps the limits is")

@@ -104,7 +104,7 @@ test_that("a request's body is data: never an address or a path, and no part of 
   writeLines('{"n": 2}', body)
   pipe <- tempfile("pipe")
   system2("mkfifo", pipe)
-  listener <- gpbandits:::cpp_listen_here()
+  listener <- gpbandits:::cpp_listen_local()
   key <- "Authorization: Bearer a secret of many letters"
   for (text in c(secret, body, pipe, sprintf("http://127.0.0.1:%d/x", listener$port), "swordfish {", "\"swordfish\"")) {
     for (door in c("/suggest", "/observe", "/amend", "/fail", "/withdraw", "/heartbeat")) {
@@ -177,15 +177,15 @@ test_that("contexts are matched by name, a decision belongs to its visitor, and 
   expect_identical(ask("/withdraw", '{"id": 4, "token": "made up"}')$status, 400L)
   expect_identical(ask("/fail", '{"id": 5, "reason": "broken"}')$status, 200L)
   bandit$catch_up()
-  ours <- bandit$history(draws = 50)
+  core <- bandit$history(draws = 50)
   rows <- ask("/history?draws=50")$rows
-  expect_equal(rows$propensity, ours$propensity, tolerance = 1e-12)
+  expect_equal(rows$propensity, core$propensity, tolerance = 1e-12)
   expect_true(all(rows$propensity > 0 & rows$propensity <= 1))
   expect_identical(rows$status[1:5], c("observed", "observed", "withdrawn", "pending", "failed"))
   expect_identical(rows$reward[1:3], c(0.8, 0, NA))
-  expect_equal(ask("/history?draws=50&after=2&limit=3")$rows$propensity, ours$propensity[3:5], tolerance = 1e-12)
+  expect_equal(ask("/history?draws=50&after=2&limit=3")$rows$propensity, core$propensity[3:5], tolerance = 1e-12)
   # Decisions for several visitors in one request, in the order of their contexts, and their rewards in another.
-  before <- nrow(ours)
+  before <- nrow(core)
   several <- ask("/suggest", '{"context": [[0.1, 0.2, 0.3], {"spend": 0.6, "hour": 0.5, "age": 0.4}]}')$queries
   expect_identical(several$id, before + 1:2)
   expect_identical(several$point[names], data.frame(age = c(0.1, 0.4), hour = c(0.2, 0.5), spend = c(0.3, 0.6)))
@@ -311,7 +311,7 @@ test_that("a connection stays open while its requests are complete and valid", {
 
 test_that("only a port that listens here lets its connections send at once", {
   skip_on_os("windows")
-  listener <- gpbandits:::cpp_listen_here()
+  listener <- gpbandits:::cpp_listen_local()
   expect_true(gpbandits:::cpp_send_at_once(listener$port))
   gpbandits:::cpp_close_listener(listener$listener)
   expect_false(gpbandits:::cpp_send_at_once(listener$port))
@@ -824,7 +824,7 @@ test_that("a request whose connection has ended changes nothing, as one of sever
   place <- sqlite_location()
   let_go(store_makers$ucb(store = store_at(place)))
   store <- store_at(place)
-  listener <- gpbandits:::cpp_listen_here()
+  listener <- gpbandits:::cpp_listen_local()
   on.exit(gpbandits:::cpp_close_listener(listener$listener))
   service <- list(bandit = open_bandit(store), store = store, port = listener$port, token = strrep("t", 20), max_body = 100,
                   doors = gpbandits:::service_doors())

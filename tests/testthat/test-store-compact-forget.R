@@ -66,8 +66,8 @@ test_that("a bandit with forgotten rounds makes the choices of one with all roun
     # (The low-rank engine's basis is within its accuracy.)
     near <- if (name == "lowrank") 1e-6 else 1e-9
     theirs <- live_on(whole, 210)
-    ours <- live_on(bandit, 210, every = 30)
-    expect_identical(ours, theirs, info = name)
+    core <- live_on(bandit, 210, every = 30)
+    expect_identical(core, theirs, info = name)
     # Fits end where the log-likelihood hardly rises: the parameters may differ, the likelihoods do not.
     is_fitted <- length(as.environment(bandit)$refits) > 0
     expected <- if (is_fitted) with_parameters_of(whole, bandit) else whole
@@ -123,16 +123,16 @@ test_that("Thompson sampling draws from the same posterior", {
   bandit$compact(keep = 10)
   expect_equal(model_state_of(bandit), model_state_of(whole), tolerance = 1e-9)
   set.seed(5)
-  ours <- cov(t(bandit$draw(20000)))
+  core <- cov(t(bandit$draw(20000)))
   history <- whole$history()
   reported <- which(history$status == "observed")
   K <- ref_kernel_se(0.2)(forget_x)
   exact <- ref_posterior_at(K, history$arm[reported], history$reward[reported], rep(forget_noise, length(reported)))$cov
-  expect_lt(max(abs(ours - exact)) / max(diag(exact)), 0.05)
-  ours <- bandit$history(draws = 4000)
-  theirs <- whole$history(draws = 4000)[ours$id, ]
-  expect_lt(max(abs(ours$propensity - theirs$propensity), na.rm = TRUE), 0.05)
-  expect_true(any(!is.na(ours$propensity)))
+  expect_lt(max(abs(core - exact)) / max(diag(exact)), 0.05)
+  core <- bandit$history(draws = 4000)
+  theirs <- whole$history(draws = 4000)[core$id, ]
+  expect_lt(max(abs(core$propensity - theirs$propensity), na.rm = TRUE), 0.05)
+  expect_true(any(!is.na(core$propensity)))
   expect_true(gpbandits:::arrives_at_will(as.environment(bandit)))
 })
 
@@ -221,9 +221,9 @@ test_that("copies, files, JSON and journals are identical to the bit", {
     unlink(path)
     for (twin in twins) expect_identical(twin$history(), bandit$history(), info = name)
     twins <- twins[1:3]
-    ours <- live_on(bandit, 25, every = 10)
+    core <- live_on(bandit, 25, every = 10)
     for (twin in twins) {
-      expect_identical(suppressWarnings(live_on(twin, 25, every = 10)), ours, info = name)
+      expect_identical(suppressWarnings(live_on(twin, 25, every = 10)), core, info = name)
       expect_identical(twin$history(), bandit$history(), info = name)
     }
     again <- open_bandit(file)
@@ -254,9 +254,9 @@ test_that("a design is not repeated, and refits come when they would have", {
   whole <- new()
   bandit <- new()
   for (t in 1:85) {
-    ours <- bandit$suggest()
-    expect_identical(ours, whole$suggest())
-    for (one in list(bandit, whole)) one$observe(ours$id, sin(7 * ours[[3]]) + 0.1 * cos(t))
+    core <- bandit$suggest()
+    expect_identical(core, whole$suggest())
+    for (one in list(bandit, whole)) one$observe(core$id, sin(7 * core[[3]]) + 0.1 * cos(t))
     if (t %% 21 == 0) bandit$compact(keep = 0)
   }
   expect_gt(attr(bandit$history(), "forgotten"), 60)
@@ -299,18 +299,18 @@ test_that("runs continue, and methods that need single rewards are errors", {
   bandit$compact(keep = 10)
   problem <- bandit_problem(forget_x, function(x) sin(7 * x), noise = 0.2)
   set.seed(1)
-  ours <- run_bandit(bandit, problem, 20)
+  core <- run_bandit(bandit, problem, 20)
   set.seed(1)
   theirs <- run_bandit(whole, problem, 20)
-  expect_equal(as.data.frame(ours), as.data.frame(theirs), tolerance = 1e-9)
+  expect_equal(as.data.frame(core), as.data.frame(theirs), tolerance = 1e-9)
   expect_error(check_model(bandit), "forgotten", class = "gpbandits_error")
   expect_error(bandit$certificate(stop_stalled(3)), "forgotten", class = "gpbandits_error")
   expect_null(summary(bandit)$check)
   for (rule in list(NULL, stop_gap(0.1), stop_emsr(0.1))) {
-    ours <- bandit$certificate(rule)
+    core <- bandit$certificate(rule)
     theirs <- whole$certificate(rule)
-    expect_equal(ours$gap, theirs$gap, tolerance = 1e-9)
-    expect_identical(ours$certified, theirs$certified)
+    expect_equal(core$gap, theirs$gap, tolerance = 1e-9)
+    expect_identical(core$certified, theirs$certified)
   }
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

@@ -72,12 +72,12 @@ test_that("a shorter log has the same history and data, and the same choices fol
     # Once more changes nothing; a copy and a file continue to the bit.
     expect_identical(bandit$compact()[["after"]], counts[["after"]], info = name)
     copies <- list(unserialize(serialize(bandit, NULL)))
-    ours <- goes_on(bandit)
-    for (copy in copies) expect_identical(goes_on(copy), ours, info = name)
+    core <- goes_on(bandit)
+    for (copy in copies) expect_identical(goes_on(copy), core, info = name)
     # Compared with the whole log: the same arms; elsewhere the same maximum up to the optimiser's tolerance.
     theirs <- goes_on(whole, 1)$history
     next_one <- nrow(theirs)
-    expect_equal(ours$history[next_one, inputs_of(bandit)], theirs[next_one, inputs_of(bandit)],
+    expect_equal(core$history[next_one, inputs_of(bandit)], theirs[next_one, inputs_of(bandit)],
                  tolerance = if (can_count(bandit)) 1e-12 else 0.01, info = name)
   }
 })
@@ -140,10 +140,10 @@ test_that("a journal is shortened in one step, and continues", {
     again <- open_bandit(file)
     same <- setdiff(names(history), "propensity")
     expect_identical(again$history()[same], history[same], info = name)
-    ours <- goes_on(again)
+    core <- goes_on(again)
     theirs <- open_bandit(file)
-    expect_identical(theirs$history(), ours$history)
-    expect_identical(theirs$posterior(store_point(theirs), context = if (name == "open") 1), ours$posterior)
+    expect_identical(theirs$history(), core$history)
+    expect_identical(theirs$posterior(store_point(theirs), context = if (name == "open") 1), core$posterior)
     expect_error(held$suggest(context = if (name == "open") 1), class = "gpbandits_error")    # it held the journal that was
     expect_error(held$compact(), "Another bandit has written", class = "gpbandits_error")
   }
@@ -216,7 +216,7 @@ test_that("in a store replicas that are behind, or up to date, continue from the
   })
 })
 
-compacting <- c("bandit_compact", "compact_here", "checkpoint_of", "check_checkpoint", "replace_log", "rewrite_log.bandit_file_journal", "journal_write",
+compacting <- c("bandit_compact", "compact_log", "checkpoint_of", "check_checkpoint", "replace_log", "rewrite_log.bandit_file_journal", "journal_write",
                 "rewrite_log.bandit_store_log", "rewritten_rows", "commit", "times_reported")
 
 test_that("interrupted at any statement, everything is as before or as after", {

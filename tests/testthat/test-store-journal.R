@@ -32,12 +32,12 @@ journal_step <- function(bandit) {
   if (stats::runif(1) < 0.2) bandit$add(x = journal_x[7], reward = stats::rnorm(1), context = context, constraints = g(1))
 }
 
-expect_same_bandit <- function(ours, theirs, info = NULL) {
-  expect_identical(ours$history(), theirs$history(), info = info)
+expect_same_bandit <- function(core, theirs, info = NULL) {
+  expect_identical(core$history(), theirs$history(), info = info)
   for (table in c("queries", "events")) {
-    expect_identical(gpbandits:::table_columns(ours[[table]]), gpbandits:::table_columns(theirs[[table]]), info = info)
+    expect_identical(gpbandits:::table_columns(core[[table]]), gpbandits:::table_columns(theirs[[table]]), info = info)
   }
-  expect_identical(ours$refits, theirs$refits, info = info)
+  expect_identical(core$refits, theirs$refits, info = info)
 }
 
 test_that("at every time the journal holds the bandit exactly, and the state of the random generator", {

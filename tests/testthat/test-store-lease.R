@@ -3,19 +3,19 @@
 test_that("a worker that asks again gets its own query, others get others", {
   skip_on_cran()
   on_databases(function(place) {
-    ours <- store_makers$ucb(store = store_at(place, seed = 2))
+    core <- store_makers$ucb(store = store_at(place, seed = 2))
     theirs <- open_bandit(store_at(place))
-    a <- ours$suggest(worker = "a", lease = 60)
+    a <- core$suggest(worker = "a", lease = 60)
     b <- theirs$suggest(2, worker = "b", lease = 60)
     expect_identical(c(a$id, b$id), 1:3)
-    expect_identical(ours$suggest(worker = "a", lease = 60), a)
+    expect_identical(core$suggest(worker = "a", lease = 60), a)
     expect_identical(open_bandit(store_at(place))$suggest(2, worker = "b", lease = 60), b)     # a new process
     expect_identical(theirs$suggest(3, worker = "b", lease = 60)$id, c(2L, 3L, 4L))
-    expect_identical(ours$suggest()$id, 5L)                                       # nobody in particular
-    expect_identical(ours$suggest()$id, 6L)
+    expect_identical(core$suggest()$id, 5L)                                       # nobody in particular
+    expect_identical(core$suggest()$id, 6L)
     expect_true(all(nchar(c(a$token, b$token)) == 32) && !anyDuplicated(c(a$token, b$token)))
-    ours$observe(1, 0.1, token = a$token)
-    expect_identical(ours$suggest(worker = "a", lease = 60)$id, 7L)
+    core$observe(1, 0.1, token = a$token)
+    expect_identical(core$suggest(worker = "a", lease = 60)$id, 7L)
   })
 })
 

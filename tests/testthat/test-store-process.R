@@ -16,8 +16,8 @@ new_folder <- function() {
 processes_with <- function(text) {
   files <- Sys.glob("/proc/[0-9]*/cmdline")
   shown <- vapply(files, function(file) {
-    words <- tryCatch(suppressWarnings(readBin(file, "raw", 4096)), error = function(e) raw())
-    rawToChar(replace(words, words == as.raw(0), as.raw(32)))
+    wording <- tryCatch(suppressWarnings(readBin(file, "raw", 4096)), error = function(e) raw())
+    rawToChar(replace(wording, wording == as.raw(0), as.raw(32)))
   }, "")
   as.integer(basename(dirname(files[grepl(text, shown, fixed = TRUE)])))
 }

@@ -254,9 +254,9 @@ test_that("a bandit has the same history in every database, in every process", {
 })
 
 # Symbols of code, and its texts.
-words_of_code <- function(code) {
+strings_in_code <- function(code) {
   if (is.name(code) || is.character(code)) return(as.character(code))
-  if (is.call(code) || is.pairlist(code) || is.expression(code)) unlist(lapply(as.list(code), words_of_code), use.names = FALSE)
+  if (is.call(code) || is.pairlist(code) || is.expression(code)) unlist(lapply(as.list(code), strings_in_code), use.names = FALSE)
 }
 
 test_that("only the file of a database names it", {
@@ -269,8 +269,8 @@ test_that("only the file of a database names it", {
   for (file in setdiff(list.files(folder, "[.]R$"), own)) {
     text <- sub("^ *#.*", "", readLines(file.path(folder, file), warn = FALSE))
     if (!any(grepl(name, text, ignore.case = TRUE))) next
-    words <- grep(name, words_of_code(parse(text = text, keep.source = FALSE)), ignore.case = TRUE, value = TRUE)
+    wording <- grep(name, strings_in_code(parse(text = text, keep.source = FALSE)), ignore.case = TRUE, value = TRUE)
     # (Errors about `con` may list the possible values.)
-    expect_length(words[!grepl("^a path [(]|bandit_store[(]", words)], 0)
+    expect_length(wording[!grepl("^a path [(]|bandit_store[(]", wording)], 0)
   }
 })

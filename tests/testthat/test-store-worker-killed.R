@@ -12,7 +12,7 @@ test_that("workers under kill -9: nothing is lost or counted twice, and the post
             else fleet_under_fire(place, evaluations, 3, each = 3, drivers = 1, lease = 1)
     expect_gt(seen$workers_killed, 0)
     expect_identical(seen$drivers_killed, if (full) 2 else 1)
-    expect_whole_fleet(place, bandit, evaluations)
+    expect_complete_fleet(place, bandit, evaluations)
     expect_identical(nrow(open_bandit(store_at(place, "other"))$history()), 0L)
   })
 })
@@ -31,7 +31,7 @@ test_that("workers on all types of domains under kill -9, freezes and restarts: 
                              pause = if (full) 0.02 else 0.1, lease = if (full) 2 else 1)
     expect_identical(seen$blows, blows)
     expect_gt(seen$workers_killed, 0)
-    expect_whole_fleet(place, bandit, evaluations, kind)
+    expect_complete_fleet(place, bandit, evaluations, kind)
   })
 })
 
@@ -44,7 +44,7 @@ test_that("100 workers and 10,000 evaluations, undisturbed and under kill -9", {
     on_databases(function(place) {
       bandit <- fleet_bandit(place, evaluations)
       fleet_under_fire(place, evaluations, 100, each = each, drivers = if (each < Inf) 2 else 0, pause = 0.05, lease = 60)
-      expect_whole_fleet(place, bandit, evaluations)
+      expect_complete_fleet(place, bandit, evaluations)
     })
   }
 })

@@ -51,9 +51,9 @@ test_that("a time limit of the caller ends the work anywhere, and the query is a
     tryCatch(work_on(store_at(place), objective, until = function(b) seconds() > end, heartbeat = FALSE,
                      timeout = timeout), error = conditionMessage)
   }
-  reached <- function(words, ...) {
-    for (attempt in 1:3) if (endsWith(as.character(said <- work(...)), gettext(words, domain = "R"))) break
-    expect_match(said, gettext(words, domain = "R"), fixed = TRUE)
+  reached <- function(text, ...) {
+    for (attempt in 1:3) if (endsWith(as.character(said <- work(...)), gettext(text, domain = "R"))) break
+    expect_match(said, gettext(text, domain = "R"), fixed = TRUE)
   }
   # In the middle of an evaluation, and wherever it may be (mostly in the database).
   reached("reached CPU time limit", limit = function() NULL, function(p) {
@@ -75,8 +75,8 @@ test_that("a time limit of the caller ends the work anywhere, and the query is a
   expect_identical(sum(tamper(place, "SELECT state FROM gpb_lease")$state == "open"), 0L)
   # R's words, whichever function passes them on.
   limit <- gettext("reached elapsed time limit", domain = "R")
-  for (words in c(limit, paste("Some generic:", limit), paste(limit, "in step 2"))) {
-    error <- expect_error(database(stop(words)), words, fixed = TRUE)
+  for (text in c(limit, paste("Some generic:", limit), paste(limit, "in step 2"))) {
+    error <- expect_error(database(stop(text)), text, fixed = TRUE)
     expect_false(inherits(error, "gpbandits_error"))
   }
   expect_error(database(stop(limit, " [cpu=1s, elapsed=1s]")), class = "gpbandits_store_error")
@@ -143,31 +143,31 @@ test_that("a late result replaces the worst reward that was recorded for a faile
 })
 
 # The address where this process listens, "address:port" in hexadecimal digits, as in Linux's tables.
-listening_here <- function() {
+listening_sockets <- function() {
   own <- sub("^socket:\\[(.*)\\]$", "\\1", Sys.readlink(dir("/proc/self/fd", full.names = TRUE)))
   rows <- unlist(lapply(c("/proc/net/tcp", "/proc/net/tcp6"), function(file) {
     if (file.exists(file)) readLines(file)[-1]
   }))
-  words <- strsplit(trimws(rows), " +")
-  vapply(Filter(function(row) row[4] == "0A" && row[10] %in% own, words), `[`, "", 2)
+  text <- strsplit(trimws(rows), " +")
+  vapply(Filter(function(row) row[4] == "0A" && row[10] %in% own, text), `[`, "", 2)
 }
 
 test_that("a heartbeat listens on this machine only, and not in programs that the objective starts", {
   skip_if_not(file.exists("/proc/net/tcp"), "not on this system")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   sockets_of_child <- function() sum(grepl("socket:", system("ls -l /proc/self/fd", intern = TRUE)))
-  before <- listening_here()
+  before <- listening_sockets()
   before_child <- sockets_of_child()
   store_makers$ucb(store = store_at(place <- sqlite_location()))
   during <- child <- NULL
   work_on(store_at(place), function(p) {
-    during <<- setdiff(listening_here(), before)
+    during <<- setdiff(listening_sockets(), before)
     child <<- sockets_of_child()
     p[["x1"]]
   }, until = function(bandit) nrow(bandit$history()) == 1)
   expect_match(during, "^0100007F:[0-9A-F]{4}$")
   expect_identical(child, before_child)
-  expect_identical(listening_here(), before)
+  expect_identical(listening_sockets(), before)
 })
 
 test_that("a query that nobody answers is failed after its attempts", {

@@ -127,10 +127,10 @@ test_that("functions are stored and run only if the user trusts the store", {
     wide <- function(...) gp_ucb(store_x, kernel_se(0.2), 0.01, width = width_function(function(t) sqrt(t)), ...)
     expect_match(refused(wide(store = store_at(place))), "trust = TRUE")
     expect_identical(nrow(tamper(place, "SELECT * FROM gpb_bandit")), 0L)
-    ours <- wide(store = store_at(place, trust = TRUE))
+    core <- wide(store = store_at(place, trust = TRUE))
     expect_match(refused(open_bandit(store_at(place))), "trust = TRUE")
-    ours$suggest(3)
-    expect_same_log(open_bandit(store_at(place, trust = TRUE)), ours)
+    core$suggest(3)
+    expect_same_log(open_bandit(store_at(place, trust = TRUE)), core)
   })
 })
 
@@ -299,7 +299,7 @@ test_that("rows of a store are parsed, never used as an address or a path, and n
     writeLines(settings, good)
     pipe <- tempfile("pipe")
     system2("mkfifo", pipe)
-    listener <- gpbandits:::cpp_listen_here()
+    listener <- gpbandits:::cpp_listen_local()
     address <- sprintf("http://127.0.0.1:%d/settings.json", listener$port)
     for (text in c(good, file, pipe, address, "", "a secret {")) {
       tamper(place, "UPDATE gpb_bandit SET settings = ", DBI::dbQuoteString(DBI::ANSI(), text))

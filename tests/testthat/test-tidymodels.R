@@ -153,10 +153,10 @@ test_that("a setting that is suggested again gets the same result, and another o
 
 test_that("a search whose models all failed warns, with the first note", {
   results <- function(...) list(list(.notes = lapply(list(...), function(notes) data.frame(note = notes))))
-  words <- gpbandits:::failed_tuning_words
-  expect_match(words(c(results(character(), "no licence"), results("later"))), "all models failed, the first: no licence")
-  expect_identical(words(results(character())), "all models failed")
-  expect_identical(words(list(list())), "all models failed")
+  text <- gpbandits:::failed_tuning_text
+  expect_match(text(c(results(character(), "no licence"), results("later"))), "all models failed, the first: no licence")
+  expect_identical(text(results(character())), "all models failed")
+  expect_identical(text(list(list())), "all models failed")
 })
 
 test_that("settings for which all models failed count as the worst so far", {

@@ -2,7 +2,7 @@
 # plain names does, and our columns have a dot in front.
 
 # Our names, as inputs: every column of a history, a regret log, a frame of bounds, a lease, a search, a plot.
-like_ours <- c("width", "mean", "sd", "action", "segment", "status", "phase", "propensity", "f", "regret", "period", "optimum",
+taken_names <- c("width", "mean", "sd", "action", "segment", "status", "phase", "propensity", "f", "regret", "period", "optimum",
                "cumulative_regret", "simple_regret", "violation1", "cumulative_violation", "g1", "kappa1", "label", "lower", "upper",
                "safe", "maximiser", "token", "attempt", "best", "evaluation", "z", "pit", "noise_var", "at", "at_y", "current", "plays",
                "truth", "x", "y", "kind", "panel", "value", "input", "round", "where", "row.names", "names", "domain", "names with blanks",
@@ -13,7 +13,7 @@ renamed <- function(frame, given, plain) {
   inputs <- intersect(given, names(frame))
   out <- gpbandits:::own_columns(frame, given)
   points <- stats::setNames(as.list(frame)[inputs], plain[match(inputs, given)])
-  list(points = points, ours = as.list(out))
+  list(points = points, core = as.list(out))
 }
 
 # (A frame without inputs has no such names; one that has no contexts none of theirs.)
@@ -75,7 +75,7 @@ test_that("every kind of bandit works with inputs named like the package's colum
   skip_on_cran()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  pairs <- matrix(like_ours, 2)
+  pairs <- matrix(taken_names, 2)
   for (kind in few_of(names(named_kinds), 3)) {
     plain <- live_named(named_kinds[[kind]](c("u1", "u2")), kind)
     # (All of them, at level 2.)

@@ -8,7 +8,7 @@ test_that("the line of a bar has the proportion, and the time left at the pace s
   expect_identical(line(9, 8, 2, 7, width = 4), "|====| 100%  7 s")
   expect_identical(line(2, 8, 0, 10, "at most", width = 4), "|=   |  25%  at most 30 s left")
   expect_identical(nchar(bar_line(0, 8, 0, 0)), nchar(bar_line(8, 8, 0, 1e6)))    # a shorter line leaves nothing behind
-  expect_identical(vapply(c(0, 99, 100, 5969, 5970, 47 * 3600, 48 * 3600), time_words, ""),
+  expect_identical(vapply(c(0, 99, 100, 5969, 5970, 47 * 3600, 48 * 3600), time_text, ""),
                    c("0 s", "99 s", "2 min", "99 min", "2 h", "47 h", "2 days"))
 })
 

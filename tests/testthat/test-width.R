@@ -1,12 +1,12 @@
 # Every width, round by round, through whole runs: history's column against the reference.
 
-expect_width <- function(ours, ref, lambda = 0.1, rounds = 25, pending = list(pending_ignore(), ref_pending()),
+expect_width <- function(core, ref, lambda = 0.1, rounds = 25, pending = list(pending_ignore(), ref_pending()),
                          delay = rep(0, rounds), mean = 0, n = 15) {
   x <- sort(runif(n))
   K <- ref_kernel_se(0.25)(x)
-  b <- gp_bandit(x, kernel_se(0.25), lambda, policy_ucb(ours), mean = mean, pending = pending[[1]])
+  b <- gp_bandit(x, kernel_se(0.25), lambda, policy_ucb(core), mean = mean, pending = pending[[1]])
   oracle <- ref_bandit(K, lambda, ref_policy("ucb", ref), mean = mean, pending = pending[[2]])
-  run <- play_beside(b, oracle, rounds, compare_rewards(K, mean, 0.3, rounds), delay, each_round = FALSE)
+  run <- play_with_reference(b, oracle, rounds, compare_rewards(K, mean, 0.3, rounds), delay, each_round = FALSE)
   expect_history(b, run$ref)
 }
 
@@ -237,7 +237,7 @@ test_that("presets have the stated widths, and `width` overrides them", {
   K <- ref_kernel_se(0.25)(x)
   beside <- function(bandit, ref_width, kind = "ucb", pending = ref_pending()) {
     ref <- ref_bandit(K, 0.1, ref_policy(kind, ref_width), pending = pending)
-    run <- play_beside(bandit, ref, 15, compare_rewards(K, 0, 0.3, 15), rep(3, 15), each_round = FALSE)
+    run <- play_with_reference(bandit, ref, 15, compare_rewards(K, 0, 0.3, 15), rep(3, 15), each_round = FALSE)
     expect_history(bandit, run$ref)
   }
   k <- kernel_se(0.25)

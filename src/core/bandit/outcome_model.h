@@ -149,8 +149,8 @@ class OutcomeModel {
     return model_state_->noise_var / model_state_->noise_of(reward, reported, point) * reported.times();
   }
   // Mean and sd at a point.
-  void at(const Point& point, double& mean_here, double& sd) const {
-    mean().at(point, mean_here, sd);
+  void at(const Point& point, double& point_mean, double& sd) const {
+    mean().at(point, point_mean, sd);
     double ignored;
     if (all_) variance().at(point, ignored, sd);
     if (curved_) curved_->posterior().at(point, ignored, sd);

@@ -315,7 +315,7 @@ bool has_fifteen_digits(double number) {
   return std::strtod(words, nullptr) == number;
 }
 
-std::string words_of_number(double number) {
+std::string text_of_number(double number) {
   if (std::isinf(number)) return number > 0 ? "Inf" : "-Inf";
   char words[40];
   std::snprintf(words, sizeof words, has_fifteen_digits(number) ? "%.15g" : "%a", number);

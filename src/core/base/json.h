@@ -28,7 +28,7 @@ bool read_number(const std::string& words, double& number);
 
 // The shortest exact text of a number: fifteen decimal digits if these are exact, otherwise a hexadecimal fraction.
 bool has_fifteen_digits(double number);
-std::string words_of_number(double number);
+std::string text_of_number(double number);
 
 // Is this UTF-8 (RFC 3629)?
 bool is_utf8(const std::string& bytes);

@@ -27,7 +27,7 @@ BanditState::BanditState(StateRules rules, const PointFacts& points)
   }
 }
 
-Status Query::whole_status() const {
+Status Query::overall_status() const {
   if (beside->others.empty()) return status;
   bool awaited = status == Status::pending, answered = status == Status::known, lost = status == Status::lost,
        failed = status == Status::failed;

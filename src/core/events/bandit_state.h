@@ -110,7 +110,7 @@ struct Query : Cell {
     if (g.size() > 0 || beside->g.size() > 0) beside.edit().g = g;
   }
   // The status over all outcomes.
-  Status whole_status() const;
+  Status overall_status() const;
 };
 
 // A change of the data that an event causes.

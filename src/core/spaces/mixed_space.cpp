@@ -39,7 +39,7 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, PriorMean prior_m
   slice_.box = setting_.box;
   slice_.shares = setting_.shares;
   list_lattice_moves();
-  look_at(setting_.candidates);
+  use_candidates(setting_.candidates);
   Context origin;
   origin.values = VectorXd::Zero(setting_.contexts);
   VectorXd variance(points_.rows());
@@ -60,7 +60,7 @@ void MixedSpace::list_lattice_moves() {
 }
 
 // Sets the candidates, for the current slice.
-void MixedSpace::look_at(const Points& candidates) {
+void MixedSpace::use_candidates(const Points& candidates) {
   const Points& X = candidates;
   if (X.rows() < 1 || X.cols() != setting_.width) {
     throw_invalid("a search space needs candidates");
@@ -175,7 +175,7 @@ const Candidates& MixedSpace::candidates(const Context& context) {
   if (!same_slice) {
     slice_ = slice_of(context);
     fixed_ = context.fixed;
-    look_at(fixed_ ? fixed_->candidates : setting_.candidates);
+    use_candidates(fixed_ ? fixed_->candidates : setting_.candidates);
   }
   candidates_.complete = false;
   candidates_.token = std::make_shared<const char>('\0');
@@ -446,7 +446,7 @@ MatrixXd MixedSpace::lattice_exchanges(const VectorXd& here) const {
 }
 
 // The best of points around a search point, at decreasing distances.
-void MixedSpace::look_around(SearchPoint& search_point, const Query& query, Index turns) const {
+void MixedSpace::search_neighbours(SearchPoint& search_point, const Query& query, Index turns) const {
   const std::vector<Index> free = free_inputs(search_point);
   const auto d = static_cast<Index>(free.size());
   if (d == 0) return;
@@ -491,7 +491,7 @@ Point MixedSpace::maximise(const Score& score, const Context& context, const Beg
   if (const Point* best_observed = from.best()) {
     std::vector<SearchPoint> centre{{segment_of(best_observed->x, 0, setting_.width), -kInf}};
     offer(centre, {as_rows(point_of(centre[0]))}, query);
-    look_around(centre[0], query, 1);
+    search_neighbours(centre[0], query, 1);
     search_points.push_back(centre[0]);
   }
   const auto lower = [](const SearchPoint& a, const SearchPoint& b) { return a.value < b.value; };
@@ -500,7 +500,7 @@ Point MixedSpace::maximise(const Score& score, const Context& context, const Beg
   if (best_played != played.end()) search_points.push_back(*best_played);
   improve(search_points, query);
   SearchPoint best = *std::max_element(search_points.begin(), search_points.end(), lower);
-  if (constrained_) look_around(best, query, 3);
+  if (constrained_) search_neighbours(best, query, 3);
   // A played point is kept unless the other one is better by more than rounding errors.
   if (best_played != played.end() && best.value <= best_played->value + kTie * score.unit()) best = *best_played;
   return Point::point(row_of(in_context(as_rows(best.inputs), context), 0));

@@ -83,7 +83,7 @@ class MixedSpace final : public Space {
   Slice slice_of(const Context& context) const;
   Settled settled(const MatrixXd& points, const Slice& slice) const;
   Settled settled(const MatrixXd& points) const { return settled(points, slice_); }
-  void look_at(const Points& candidates);
+  void use_candidates(const Points& candidates);
   MatrixXd drawn(const Slice& slice, Index count, Rng& rng) const;
   static MatrixXd moved_into(const std::vector<Polytope>& regions, const MatrixXd& points, Rng& rng);
   Points in_context(const Points& inputs, const Context& context) const;
@@ -107,7 +107,7 @@ class MixedSpace final : public Space {
   MatrixXd exchanges(const SearchPoint& search_point) const;
   void list_lattice_moves();
   MatrixXd lattice_exchanges(const VectorXd& here) const;
-  void look_around(SearchPoint& search_point, const Query& query, Index turns) const;
+  void search_neighbours(SearchPoint& search_point, const Query& query, Index turns) const;
 
   struct SearchPath;
   SearchPath path_from(SearchPoint& search_point) const;

@@ -166,18 +166,18 @@ LinearRules make_linear_rules(const Settings& settings) {
 
 namespace {
 
-bool is_whole_number(double x) { return std::abs(x - std::round(x)) < 1e-9; }
+bool is_near_integer(double x) { return std::abs(x - std::round(x)) < 1e-9; }
 
 constexpr Index kMostPairs = 200;
 constexpr double kMostFactor = 64.0;  // largest factor by which coefficients are made integers
 
 // e_i c_j - e_j c_i without a common factor, which keeps c'x; empty if integers cannot do this.
-VectorXd pair_move(const VectorXd& c, Index i, Index j, bool whole_i, bool whole_j) {
+VectorXd pair_move(const VectorXd& c, Index i, Index j, bool integer_i, bool integer_j) {
   VectorXd move = VectorXd::Zero(c.size());
   if (c[i] == 0.0 || c[j] == 0.0) return VectorXd();
-  if (!whole_i || !whole_j) {
+  if (!integer_i || !integer_j) {
     // One step of the integer input, or a unit of a real input.
-    const Index first = whole_j ? j : i, second = whole_j ? i : j;
+    const Index first = integer_j ? j : i, second = integer_j ? i : j;
     move[first] = 1.0;
     move[second] = -c[first] / c[second];
     return move;
@@ -185,7 +185,7 @@ VectorXd pair_move(const VectorXd& c, Index i, Index j, bool whole_i, bool whole
   const double unit = std::min(std::abs(c[i]), std::abs(c[j]));
   for (double factor = 1.0; factor <= kMostFactor; ++factor) {
     const double a = c[i] / unit * factor, b = c[j] / unit * factor;
-    if (!is_whole_number(a) || !is_whole_number(b)) continue;
+    if (!is_near_integer(a) || !is_near_integer(b)) continue;
     const auto common = static_cast<double>(std::gcd(std::llround(a), std::llround(b)));
     move[i] = std::round(b) / common;
     move[j] = -std::round(a) / common;
@@ -247,11 +247,11 @@ void Polytope::read_bounds(const Box& box) {
     const Index input = rules_.at[static_cast<std::size_t>(i)];
     if (input < 0 || input >= box.inputs()) throw_invalid("a linear constraint on a missing input");
     const auto c = static_cast<std::size_t>(input);
-    whole_.push_back(box.integer[c]);
+    integer_.push_back(box.integer[c]);
     log_.push_back(box.logarithmic[c]);
     lower_[i] = log_.back() ? std::exp(box.lower[input]) : box.lower[input];
     upper_[i] = log_.back() ? std::exp(box.upper[input]) : box.upper[input];
-    if (whole_.back()) {
+    if (integer_.back()) {
       lower_[i] = std::round(lower_[i]);
       upper_[i] = std::round(upper_[i]);
     }
@@ -362,7 +362,7 @@ LinearOptimum Polytope::middle() const {
 
 void Polytope::find_corners() {
   const Index k = inputs();
-  const bool any_whole = std::any_of(whole_.begin(), whole_.end(), [](char flag) { return flag != 0; });
+  const bool any_whole = std::any_of(integer_.begin(), integer_.end(), [](char flag) { return flag != 0; });
   std::vector<VectorXd> found;
   int nodes = kMostNodes;
   const auto look = [&](const VectorXd& c) {
@@ -481,7 +481,7 @@ void Polytope::list_kernel() {
     for (std::size_t r = 0; r < pivots.size(); ++r) move[pivots[r]] = -E(static_cast<Index>(r), j);
     for (double factor = 1.0; factor <= kMostFactor; ++factor) {
       bool whole = true;
-      for (Index i = 0; i < k; ++i) whole = whole && (!is_whole(i) || is_whole_number(factor * move[i]));
+      for (Index i = 0; i < k; ++i) whole = whole && (!is_whole(i) || is_near_integer(factor * move[i]));
       if (!whole) continue;
       add_move(factor * move);
       break;
@@ -491,7 +491,7 @@ void Polytope::list_kernel() {
 
 // A random convex combination of corners; with integers a corner.
 VectorXd Polytope::begin(Rng& rng, Index member) const {
-  const bool any_whole = std::any_of(whole_.begin(), whole_.end(), [](char flag) { return flag != 0; });
+  const bool any_whole = std::any_of(integer_.begin(), integer_.end(), [](char flag) { return flag != 0; });
   if (any_whole) return row_of(corners_, member % corners_.rows());
   VectorXd x = VectorXd::Zero(inputs());
   double sum = 0.0;

@@ -63,7 +63,7 @@ class Polytope {
   void step_input(Member& member, Index input, Rng& rng) const;
   void step_along(Member& member, VectorXd direction, Rng& rng) const;
   void step_between(Member& member, const VectorXd& from, const VectorXd& to, Rng& rng) const;
-  bool is_whole(Index input) const { return whole_[static_cast<std::size_t>(input)] != 0; }
+  bool is_whole(Index input) const { return integer_[static_cast<std::size_t>(input)] != 0; }
   bool is_log(Index input) const { return log_[static_cast<std::size_t>(input)] != 0; }
   bool moves(Index input) const { return upper_[input] > lower_[input]; }
   double log_density(const VectorXd& x, const VectorXd& direction) const;
@@ -73,7 +73,7 @@ class Polytope {
   LinearRules rules_;
   VectorXd lower_, upper_;              // users' units
   VectorXd coded_lower_, coded_upper_;  // as the kernel's inputs
-  std::vector<char> whole_, log_;
+  std::vector<char> integer_, log_;
   std::vector<Index> alone_;      // inputs that can move alone
   std::vector<VectorXd> together_;  // changes of several inputs that keep all equalities
   MatrixXd corners_;
