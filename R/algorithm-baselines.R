@@ -4,10 +4,10 @@
 #'
 #' `baseline_constrained()` makes one of five methods that maximise \eqn{f} under unknown constraints
 #' \eqn{g_j(x)\le 0}{g_j(x) <= 0}. Use them as baselines for [gp_ucb_noiseless_constraints()] and
-#' [gp_ucb_noisy_constraints()], in [run_bandit()] and [compare_bandits()].
+#' [gp_ucb_noisy_constraints()], in [run_bandit()].
 #'
 #' * `"ckb"` (truncated primal-dual UCB, after Zhou and Ji 2022) weighs the constraints by multipliers.
-#' * `"epbo"` (exact penalty Bayesian optimisation, Lu and Paulson 2022) penalises violations. It is a [GPBandit].
+#' * `"epbo"` (exact penalty Bayesian optimisation, Lu and Paulson 2022) penalises violations.
 #' * `"rpol"` (rectified pessimistic-optimistic learning, Guo, Zhu and Liu 2023) penalises violations more and
 #'   more.
 #' * `"oco"` is a gradient method without a model, see [bandit_oco].
@@ -50,9 +50,8 @@
 #'
 #'   With `contexts` (`"ckb"`, `"epbo"`, `"rpol"`) the maximum is over actions in the given context. The multipliers of
 #'   `"ckb"` and `"rpol"` are common to all contexts.
-#' @section EPBO: `"epbo"` is a [GPBandit] with [outcomes]. All features of [gp_bandit()] are available through `...`:
-#'   pending rules, refits, low rank, stores. Without `outcomes`, `count` constraints are outcomes `g1`, `g2`, ... that
-#'   must be at most 0, and the objective is `reward`. Their values are given by these names, or as
+#' @section EPBO: `"epbo"` is a [GPBandit] with [outcomes]. Without `outcomes`, `count` constraints are outcomes `g1`,
+#'   `g2`, ... that must be at most 0, and the objective is `reward`. Their values are given by these names, or as
 #'   `$observe(id, reward, constraints = )`. A violation is in units of its outcome as it is modelled, which may be
 #'   scaled. One width is used for all outcomes, which share its `delta`.
 #' @section Guarantee: Runs and tables have two kinds of violation. In the *hard* violation (`hard_violation`) the
@@ -73,8 +72,7 @@
 #' @param domain,kernel,noise_var see [gp_bandit()]. `"oco"` has no posterior: it needs a box or arms, and does not use
 #'   `kernel` and `noise_var`.
 #' @param count the number of constraints, an integer >= 1; 1 by default.
-#' @param width the confidence width of \eqn{f}'s bound, see [widths] (`"ckb"`, `"epbo"`, `"rpol"`). The default is 2
-#'   posterior standard deviations.
+#' @param width the confidence width of \eqn{f}'s bound, see [widths] (`"ckb"`, `"epbo"`, `"rpol"`). The default is 2.
 #' @param step a number > 0. For `"ckb"` the step \eqn{\eta}{eta} of the multipliers, without a default. For `"oco"` the
 #'   step of the gradient method; 0.05 by default.
 #' @param bound the largest multiplier \eqn{\phi_{\max}}{phi_max}, a number > 0 (`"ckb"` only).
@@ -94,10 +92,7 @@
 #'   * `outcomes` (`"epbo"`): the role of each outcome, one as the objective and others with limits, see [outcomes], in
 #'     place of `count`;
 #'   * all other arguments of [gp_bandit()] (`"epbo"`).
-#' @return A bandit:
-#'
-#'   * for `"epbo"`, a [GPBandit];
-#'   * otherwise a `ScriptedBandit`.
+#' @return A [GPBandit] (`"epbo"`) or a `ScriptedBandit`.
 #' @aliases ScriptedBandit ScriptedBandit-class config_ucb ckb epbo rpol
 #' @concept constrained Bayesian optimization
 #' @concept exact penalty

@@ -520,8 +520,8 @@ reader_loop <- function(settings, connection) {
 #'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
 #' * **Export**: CSV is the history, `csv2` with decimal commas and semicolons; JSON holds settings and log, and
 #'   [from_json()] reads it.
-#' * **Improvement**: that of `$expected_improvement()` ([expected-improvement]). If there is none, the numbers are
-#'   `null`, and `reason` states why.
+#' * **Improvement**: that of `$expected_improvement()` ([expected-improvement]), with `hypervolume` for several
+#'   objectives. If there is none, the numbers are `null`, and `reason` states why.
 #' * **Certificate**: that of `$certificate()`. With several outcomes `gap` and `probability` are `null`, and
 #'   `assumptions` states the reason.
 #'

@@ -972,7 +972,8 @@
     improvement: async (context) => {
       const found = await read("improvement" + inUrl(context));
       return [paragraph(found.reason ? "Not known: " + found.reason + "." : "The next " + found.n +
-        " are expected to add " + shown(found.mean) + " (sd " + shown(found.sd) +
+        " are expected to add " + shown(found.mean) +
+        (typeof found.hypervolume === "number" ? " to the hypervolume of " + shown(found.hypervolume) : "") + " (sd " + shown(found.sd) +
         "), any gain with probability " + shown(found.probability) + ".")];
     },
     certificate: async (context) => {
