@@ -27,7 +27,7 @@ new_file_journal <- function(path, store, number, config, rng, base = 0L, checks
 }
 
 journal_connection <- function(path) {
-  need_package("RSQLite", "journal", " Or keep the bandit with `saveRDS()`.")
+  need_file_database("journal", " Or keep the bandit with `saveRDS()`.")
   journal_io(path, new_connection(path, journal = TRUE))
 }
 
@@ -56,7 +56,7 @@ has_contents <- function(path, arg) {
     stop_data(sprintf("%s is a text journal of an earlier version. Open it there and convert it: ", quoted(path)),
               "`from_json()` here reads the text of `as_json()` there.", argument = arg)
   }
-  if (!identical(utils::head(start, 15), charToRaw("SQLite format 3"))) stop_no_journal(path, arg)
+  if (!begins_database(start)) stop_no_journal(path, arg)
   TRUE
 }
 
@@ -67,7 +67,7 @@ stop_no_journal <- function(path, arg) {
 
 # Is there a bandit in the file? (A process that was killed may have left the tables without a row.)
 holds_bandit <- function(connection, path, arg) {
-  tables <- journal_io(path, sql_rows(connection, "SELECT name FROM sqlite_master WHERE type = 'table'")$name)
+  tables <- journal_io(path, names_of_tables(connection))
   if (length(tables) == 0) return(FALSE)
   if (!"gpb_state" %in% tables) stop_no_journal(path, arg)
   journal_io(path, {

@@ -2,8 +2,17 @@
 
 # Numbers are bound to statements, which keeps them exact. A file has one writer at a time; the others wait.
 
+need_file_database <- function(arg, otherwise = "") need_package("RSQLite", arg, otherwise)
+
+# Are these the first bytes of a database?
+begins_database <- function(bytes) identical(utils::head(bytes, 15), charToRaw("SQLite format 3"))
+
+names_of_tables <- function(connection) {
+  sql_rows(connection, "SELECT name FROM sqlite_master WHERE type = 'table'")$name
+}
+
 sqlite_opener <- function(path) {
-  need_package("RSQLite", "con")
+  need_file_database("con")
   check_local_disk(path)
   close_deleted(path)
   # (prepare_sqlite() sets `synchronous`, because it waits if the file is locked.)
