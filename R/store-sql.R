@@ -203,11 +203,12 @@ close_with <- function(connection, con) {
   connection$guard <- new.env(parent = emptyenv())
   pid <- Sys.getpid()
   reg.finalizer(connection$guard, function(guard) {
-    # (R ignores errors of a finalizer, including a time limit.)
-    if (pid == Sys.getpid()) suspendInterrupts(attempt(if (DBI::dbIsValid(con)) {
-      if (!is.null(guard$prepared)) DBI::dbClearResult(guard$prepared)
+    # (R ignores errors of a finalizer, including a time limit. A statement that was interrupted may still be open: DBI
+    # warns, and closes the connection when it ends.)
+    if (pid == Sys.getpid()) suspendInterrupts(attempt(suppressWarnings(if (DBI::dbIsValid(con)) {
+      if (!is.null(guard$prepared)) attempt(DBI::dbClearResult(guard$prepared))
       DBI::dbDisconnect(con)
-    }))
+    })))
   }, onexit = TRUE)
 }
 

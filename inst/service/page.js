@@ -324,8 +324,8 @@
   // A heading may break after an underscore, a dot or a hyphen.
   const breakable = (text) => text.split(/(?<=[_.-])/).flatMap((part, k) => (k ? [make("wbr"), part] : [part]));
 
-  // Rows are kept: only those that are new, gone or changed are touched, so what a person has typed in the others
-  // stays. `build(row)` makes a row; the order of rows stays. (Roles are given because narrow screens show rows as
+  // Only rows that are new, gone or changed are touched, so what is typed in the others stays. `build(row)` makes
+  // a row. (Roles are given because narrow screens show rows as
   // blocks.)
   function table(place, heads, rows, build) {
     if (place.dataset.heads !== heads.join("\n")) {
@@ -362,7 +362,7 @@
   const boxesUnder = (node) => Array.from(node.querySelectorAll("input")).filter((box) =>
     box.value !== box.defaultValue);
 
-  // A row that has changed: a cell in which a form is open waits until that is closed, and what is typed goes on.
+  // Of a changed row, a cell in which a form is open waits until that is closed.
   function renew(node, fresh) {
     const focused = document.activeElement;
     const cells = Array.from(fresh.children);
@@ -973,7 +973,7 @@
       const found = await read("improvement" + inUrl(context));
       return [paragraph(found.reason ? "Not known: " + found.reason + "." : "The next " + found.n +
         " are expected to add " + shown(found.mean) +
-        (typeof found.hypervolume === "number" ? " to the hypervolume of " + shown(found.hypervolume) : "") + " (sd " + shown(found.sd) +
+        (found.hypervolume ? " to the hypervolume of " + shown(found.hypervolume) : "") + " (sd " + shown(found.sd) +
         "), any gain with probability " + shown(found.probability) + ".")];
     },
     certificate: async (context) => {
