@@ -35,7 +35,7 @@
   // The sign before decimals in the language of the browser.
   const comma = () => (1.5).toLocaleString().includes(",");
 
-  // A setting as a person would set it: to a thousandth of its range. (The exact value is the element's title.)
+  // A setting as a person would set it: to a thousandth of its range. (Its title is the exact value.)
   function setting(name, value) {
     const input = state.model.inputs.find((one) => one.name === name);
     if (typeof value !== "number" || !input || input.kind !== "number") return shown(value);
