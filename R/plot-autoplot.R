@@ -239,7 +239,7 @@ ggplot_progress <- function(data, direction, shown, label) {
     ggplot2::scale_linetype_manual(NULL, values = c("best so far" = "solid")) +
     ggplot2::scale_colour_manual(NULL, values = colours, breaks = kinds) +
     ggplot2::scale_shape_manual(NULL, values = stats::setNames(c(16, 1, 6, 2, 4), kinds), breaks = kinds) +
-    ggplot2::labs(x = "evaluation", y = label)
+    whole_ticks() + ggplot2::labs(x = "evaluation", y = label)
 }
 
 ggplot_importance <- function(data) {

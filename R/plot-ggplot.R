@@ -179,3 +179,8 @@ ggplot_contours <- function(surface, of) {
   ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = of), colour = "grey25",
                         linewidth = 0.25, bins = 9)
 }
+
+# Evaluations are counted: no ticks between whole numbers.
+whole_ticks <- function() {
+  ggplot2::scale_x_continuous(breaks = function(limits) Filter(function(at) at == round(at), pretty(limits)))
+}

@@ -255,7 +255,7 @@ ggplot_progress_of_outcomes <- function(data, wanted) {
   y <- if (length(wanted) == 1) "best" else "hypervolume"
   picture <- ggplot2::ggplot(data) +
     ggplot2::geom_step(data = data[!is.na(data[[y]]), ], mapping = aes_of(x = "evaluation", y = y), colour = mark$mean,
-                       linewidth = 0.8)
+                       linewidth = 0.8) + whole_ticks()
   if (length(wanted) > 1) return(picture + ggplot2::labs(x = "evaluation", y = "hypervolume so far"))
   seen <- data[!is.na(data$reward), ]
   seen$what <- ifelse(seen$kept %in% TRUE, "within limits", "beyond a limit")
