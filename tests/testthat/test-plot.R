@@ -555,7 +555,9 @@ test_that("evaluations have ticks at whole numbers with ggplot2, too", {
   bandit$add(arm = 1:5, reward = c(1, 3, 2, 5, 4))
   for (count in c(0, 5)) {
     if (count > 0) bandit$add(arm = 1:5, reward = 1:5)
+    grDevices::pdf(NULL)
     built <- ggplot2::ggplot_build(ggplot2::autoplot(bandit, "progress"))
+    grDevices::dev.off()
     ticks <- built$layout$panel_params[[1]]$x$get_breaks()
     ticks <- ticks[!is.na(ticks)]
     expect_gt(length(ticks), 2)
