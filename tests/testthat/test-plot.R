@@ -551,13 +551,13 @@ test_that("a bandit has the plots of importance and dependence that searches hav
 
 test_that("evaluations have ticks at whole numbers with ggplot2, too", {
   skip_if_not_installed("ggplot2")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
   bandit <- gp_ucb(seq(0, 1, length.out = 5), kernel_se(0.3), noise_var = 0.01)
   bandit$add(arm = 1:5, reward = c(1, 3, 2, 5, 4))
   for (count in c(0, 5)) {
     if (count > 0) bandit$add(arm = 1:5, reward = 1:5)
-    grDevices::pdf(NULL)
     built <- ggplot2::ggplot_build(ggplot2::autoplot(bandit, "progress"))
-    grDevices::dev.off()
     ticks <- built$layout$panel_params[[1]]$x$get_breaks()
     ticks <- ticks[!is.na(ticks)]
     expect_gt(length(ticks), 2)
