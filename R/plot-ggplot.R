@@ -75,13 +75,14 @@ ggplot_acquisition_row <- function(shown, rows, marked) {
   shown$row <- factor(rows[2], rows)
   curves <- shown[!shown$bars, ]
   bars <- shown[shown$bars, ]
+  bars$least <- rep(min(0, bars$acquisition, na.rm = TRUE), nrow(bars))
   top <- if (marked) shown[shown$top, ] else shown[0, ]
   top$what <- rep("next choice", nrow(top))
   list(
     ggplot2::geom_line(data = curves, mapping = aes_of(x = "value", y = "acquisition", group = "piece"),
                        linewidth = 0.8, na.rm = TRUE),
-    ggplot2::geom_linerange(data = bars, mapping = aes_of(x = "value", ymax = "acquisition"),
-                            ymin = min(0, bars$acquisition, na.rm = TRUE), linewidth = 0.6, na.rm = TRUE),
+    ggplot2::geom_linerange(data = bars, mapping = aes_of(x = "value", ymin = "least", ymax = "acquisition"),
+                            linewidth = 0.6, na.rm = TRUE),
     ggplot2::geom_point(data = bars, mapping = aes_of(x = "value", y = "acquisition"), size = 1.2, na.rm = TRUE),
     ggplot2::geom_point(data = top, mapping = aes_of(x = "value", y = "acquisition", shape = "what"), size = 4,
                         colour = mark$next_choice, na.rm = TRUE),

@@ -40,7 +40,8 @@ test_that("in a space of numbers and levels no drawn point exceeds the next one,
   skip_if_not_installed("ggplot2")
   picture <- ggplot2::autoplot(bandit, "acquisition")
   warned <- character()
-  gc()                                # (What earlier files have left warns now, if it warns.)
+  old <- options(warnPartialMatchDollar = TRUE)
+  on.exit(options(old))
   withCallingHandlers(drawn_quietly(print(picture)), warning = function(w) {
     warned <<- c(warned, conditionMessage(w))
     invokeRestart("muffleWarning")
