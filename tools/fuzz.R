@@ -36,17 +36,10 @@ fault <- function(what, seed, ...) {
 
 # ---- lives beside the oracle --------------------------------------------------
 
-pendings <- list(list(ours = pending_ignore(), ref = ref_pending()),
-                 list(ours = pending_hallucinate(), ref = ref_pending("hallucinate")),
-                 list(ours = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
-drifts <- list(NULL, list(ours = change_oracle(window = 5), ref = ref_drift("window", W = 5)),
-               list(ours = change_oracle(rate = 0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
-               list(ours = change_oracle(rate = 0.1), ref = ref_drift("fade", eps = 0.1)))
-
 one_life <- function(seed) {
   set.seed(seed)
-  pending <- pendings[[sample(3, 1)]]
-  drift <- drifts[[sample(4, 1)]]
+  pending <- paired_pendings()[[sample(3, 1)]]
+  drift <- paired_drifts()[[sample(4, 1)]]
   contexts <- if (is.null(drift) && stats::runif(1) < 0.3) c(0.1, 0.9)
   worst <- random_life(seed, 40, pending, drift, contexts)
   count("lives")

@@ -92,7 +92,7 @@ seal_journal <- function(con) try(silent = TRUE, {
   e <- DBI::dbGetQuery(con, "SELECT * FROM gpb_event ORDER BY number")
   sums <- gpbandits:::cpp_checksums(gpbandits:::cpp_row_texts(q, e), 0)
   DBI::dbExecute(con, "UPDATE gpb_event SET checksum = ? WHERE number = ?", params = list(sums, e$number))
-  DBI::dbExecute(con, "UPDATE gpb_bandit SET checksum = ?, events = ?, queries = ?", params = list(utils::tail(sums, 1), max(e$number), nrow(q)))
+  DBI::dbExecute(con, "UPDATE gpb_bandit SET checksum = ?, events = ?, queries = ?", params = list(utils::tail(sums, 1), max(0, e$number), nrow(q)))
 })
 
 # (Also while the file is open, and with what is still in SQLite's log.)

@@ -748,3 +748,15 @@ split_kernels <- function() {
        matern = list(matern(1:4), FALSE), across = list(matern(2:3) * kernel_se(0.6), FALSE),
        sum = list(kernel_se(0.6) + kernel_se(2, dims = 1:2), FALSE))
 }
+
+# ---- rules of the package (`core`) beside those of the reference (`ref`), for random runs -----------------------------
+paired_pendings <- function() {
+  list(list(core = pending_ignore(), ref = ref_pending()),
+       list(core = pending_hallucinate(), ref = ref_pending("hallucinate")),
+       list(core = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
+}
+paired_drifts <- function() {
+  list(NULL, list(core = change_oracle(window = 5), ref = ref_drift("window", W = 5)),
+       list(core = change_oracle(rate = 0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
+       list(core = change_oracle(rate = 0.1), ref = ref_drift("fade", eps = 0.1)))
+}

@@ -60,13 +60,8 @@ lives <- by_level(3, 40, quick = 1)
 
 test_that("random corrections, withdrawals and noise variances of single rewards agree with the reference", {
   skip_on_cran()
-  pendings <- list(list(core = pending_ignore(), ref = ref_pending()),
-                   list(core = pending_hallucinate(), ref = ref_pending("hallucinate")),
-                   list(core = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
-  drifts <- list(NULL, list(core = change_oracle(window = 5), ref = ref_drift("window", W = 5)),
-                 list(core = change_oracle(rate = 0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
-                 list(core = change_oracle(rate = 0.1), ref = ref_drift("fade", eps = 0.1)))
-  for (pending in pendings) for (drift in drifts) for (seed in seq_len(lives)) {
+  pendings <- paired_pendings()
+  for (pending in pendings) for (drift in paired_drifts()) for (seed in seq_len(lives)) {
     worst <- random_life(300 + seed, 40, pending, drift)
     expect_lt(worst$mean, tol$engine)
     expect_lt(worst$sd, tol$engine)
