@@ -115,13 +115,13 @@ FitPlan plan_from_list(const Rcpp::List& list) {
   return plan;
 }
 
-Fit::Minimizers minimizers_of(int iterations) {
+Minimizers minimizers_of(int iterations) {
   return [iterations](double tolerance) {
     return announced(lbfgsb_minimizer(iterations, tolerance), &check_interrupt);
   };
 }
 
-Fit::Minimizers reporting_minimizers(int iterations, Index searches, const Rcpp::List& asked) {
+Minimizers reporting_minimizers(int iterations, Index searches, const Rcpp::List& asked) {
   const SEXP progress = element(asked, "progress");
   if (Rf_isNull(progress)) return minimizers_of(iterations);
   const RFunction report(Rcpp::Function(progress), nullptr);

@@ -16,11 +16,11 @@ FitProblem problem_from_list(const Rcpp::List& list);
 // From the list of fit_plan() in R.
 FitPlan plan_from_list(const Rcpp::List& list);
 
-Fit::Minimizers minimizers_of(int iterations);
+Minimizers minimizers_of(int iterations);
 // The same for at most `searches` local searches, which report to an R function how far they are: `progress` of `asked`
 // (NULL: none) is called with a number from 0 to 1. (A search that takes fewer evaluations than its limit advances the
 // number at its end.)
-Fit::Minimizers reporting_minimizers(int iterations, Index searches, const Rcpp::List& asked);
+Minimizers reporting_minimizers(int iterations, Index searches, const Rcpp::List& asked);
 
 // `average`: `count`, `unit` (flags of the parameters that lie between 0 and 1), and for each kernel `log_prior`,
 // `before` and `goes_on` (additional_starts()). `asked` may have `progress`.

@@ -1,6 +1,7 @@
 // Tests for changes by rewards with a likelihood. Uses kernels/ and likelihoods/.
 #include "events/change_evidence.h"
 
+#include "base/log_sums.h"
 #include "likelihoods/predictive.h"
 
 #include <algorithm>
@@ -13,11 +14,6 @@ namespace {
 
 constexpr double kShifts[] = {-2.0, -1.0, -0.5, 0.5, 1.0, 2.0};  // in prior sd of f
 constexpr std::size_t kShiftCount = sizeof(kShifts) / sizeof(kShifts[0]);
-
-double log_sum(double a, double b) {
-  const double larger = std::max(a, b);
-  return std::isinf(larger) ? larger : larger + std::log1p(std::exp(std::min(a, b) - larger));
-}
 
 }  // namespace
 

@@ -120,7 +120,7 @@ class Averager {
   };
 
   Averager(std::unique_ptr<GaussianEvidence> likelihood, double log_prior, bool fit_mean,
-           const AverageProblem& problem, const Fit::Minimizers& minimizers, Index max_iterations, double tolerance)
+           const AverageProblem& problem, const Minimizers& minimizers, Index max_iterations, double tolerance)
       : likelihood_(std::move(likelihood)),
         fit_mean_(fit_mean),
         log_prior_(log_prior),
@@ -372,7 +372,7 @@ std::vector<VectorXd> likeliest(Fit& fit, std::vector<VectorXd> ends, double rea
 // Local searches with a subset of the points, for one kernel after another. Those with more points start at their ends.
 class PartClimbs {
  public:
-  PartClimbs(const Measurements& some, bool fit_mean, const FitProblem& problem, const Fit::Minimizers& minimizers,
+  PartClimbs(const Measurements& some, bool fit_mean, const FitProblem& problem, const Minimizers& minimizers,
              Index max_iterations, double tolerance)
       : some_(some), fit_mean_(fit_mean), problem_(problem), minimizers_(minimizers), max_iterations_(max_iterations),
         tolerance_(tolerance) {}
@@ -414,7 +414,7 @@ class PartClimbs {
   const Measurements& some_;
   bool fit_mean_;
   const FitProblem& problem_;
-  const Fit::Minimizers& minimizers_;
+  const Minimizers& minimizers_;
   Index max_iterations_;
   double tolerance_;
   double best_ = -kInf;
@@ -426,7 +426,7 @@ class PartClimbs {
 class SubsetClimbs {
  public:
   SubsetClimbs(const Measurements& measurements, bool fit_mean, const FitProblem& problem,
-               const Fit::Minimizers& minimizers, Index max_iterations, Index points, std::size_t kernels)
+               const Minimizers& minimizers, Index max_iterations, Index points, std::size_t kernels)
       : problem_(problem), alone_(problem.resumes && kernels == 1),
         has_one_search_(most_searches_of_all(points, problem.resumes) == 1),
         has_middle_(has_middle(points) && !alone_),

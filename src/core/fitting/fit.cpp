@@ -359,7 +359,7 @@ namespace {
 
 // The starts of local searches with all of many points: the ends of the searches with a subset, best first.
 std::vector<VectorXd> ends_by_some(const Kernel& kernel, const Measurements& some, bool fit_mean,
-                                   const FitProblem& problem, const Fit::Minimizers& minimizers,
+                                   const FitProblem& problem, const Minimizers& minimizers,
                                    Index max_iterations) {
   MarginalLikelihood part(kernel, some, fit_mean);
   Fit fit(part, problem, minimizers, max_iterations);
@@ -370,7 +370,7 @@ std::vector<VectorXd> ends_by_some(const Kernel& kernel, const Measurements& som
 
 // The end of a search with more of the points, from the best of the starts; before it the parameters there.
 std::vector<VectorXd> end_by_middle(const Kernel& kernel, const Measurements& middle, bool fit_mean,
-                                    const FitProblem& problem, const Fit::Minimizers& minimizers, Index max_iterations,
+                                    const FitProblem& problem, const Minimizers& minimizers, Index max_iterations,
                                     const std::vector<VectorXd>& starts) {
   const auto likelihood = likelihood_of_all(kernel, middle, fit_mean, starts[0]);
   Fit fit(*likelihood, problem, minimizers, max_iterations, tolerance_of_many(count_points(middle.X)));
@@ -399,7 +399,7 @@ FitResult fit_many(const Kernel& kernel, const Measurements& measurements, bool 
 }
 
 FitResult fit_few(const Kernel& kernel, const Measurements& measurements, bool fit_mean, const FitProblem& problem,
-                  const Fit::Minimizers& minimizers, Index max_iterations) {
+                  const Minimizers& minimizers, Index max_iterations) {
   MarginalLikelihood likelihood(kernel, measurements, fit_mean);
   Fit fit(likelihood, problem, minimizers, max_iterations, problem.tolerance);
   const std::vector<Index> rows = some_rows(measurements.X.rows());

@@ -55,7 +55,6 @@ struct FitResult {
 // variance 1, and the last one is log(noise / variance).
 class Fit {
  public:
-  using Minimizers = gpb::Minimizers;
 
   // tolerance: a smaller gain in log-likelihood ends a local search.
   Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers, Index max_iterations,
@@ -143,7 +142,7 @@ Measurements some_of(const Measurements& measurements, const std::vector<Index>&
 // The minimisers of a fit. If there are many points, the last searches use `of_all` (one search of fit_parameters();
 // for the number of average_models() see average.h). A caller can report their progress.
 struct FitMinimizers {
-  Fit::Minimizers usual, of_all;
+  Minimizers usual, of_all;
 };
 
 // The whole fit. If there are many points, the search for the best mode uses a subset.

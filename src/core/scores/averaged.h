@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/log_sums.h"
 #include "base/ordering.h"
 #include "scores/score.h"
 
@@ -44,8 +45,7 @@ class AveragedScore final : public Score {
                                   [&is_first](std::size_t k) { return !is_first(k); });
     for (Index i = 0; i < kShortlist; ++i) {
       double& value = out[order[static_cast<std::size_t>(i)]];
-      const double more = std::max(value, rest[i]), less = std::min(value, rest[i]);
-      value = less > -kInf ? more + std::log1p(std::exp(less - more)) : more;
+      value = log_sum(value, rest[i]);
     }
   }
   VectorXd at(const Points& X) const override {

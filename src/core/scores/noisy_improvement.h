@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/log_sums.h"
 #include "base/normal.h"
 #include "base/ordering.h"
 #include "base/split_mix.h"
@@ -41,6 +42,48 @@ inline MatrixXd latin_normals(Index rows, Index draws, Index number) {
 // singular. It is the variance of an error in the draws.
 constexpr double kDrawFloor = 1e-10;
 
+// L with L L' the posterior covariance of the points that are drawn.
+inline MatrixXd factor_of_draws(const CrossCovariance& with, double prior_scale) {
+  MatrixXd covariance = with.among_fixed();
+  const double scale = prior_scale * prior_scale;
+  const double floor = kDrawFloor * covariance.diagonal().maxCoeff() + kLeastPooledNoise * scale;
+  add_to_diagonal(covariance, floor);
+  return FlooredCholesky(covariance, floor).matrix();
+}
+
+inline bool is_among(const std::vector<const Point*>& points, const Point* point) {
+  return std::any_of(points.begin(), points.end(), [&](const Point* other) {
+    return point->kind == Point::Kind::tabled ? point->row == other->row : same(point->x, other->x);
+  });
+}
+
+// Evaluated points, whose score is -Inf: they cannot exceed themselves. Without this, rounding errors would be their
+// value.
+class BarredPoints {
+ public:
+  BarredPoints(const PlayedPoints& evaluated, bool tabled) : tabled_(tabled) {
+    for (const Point* point : evaluated.points) points_.push_back(*point);
+  }
+  void bar(const Candidates& candidates, VectorXd& out) const {
+    if (!tabled_) return bar(candidates.X, out);
+    for (const Point& point : points_) {
+      const Index found = candidates.find(point);
+      if (found >= 0) out[found] = -kInf;
+    }
+  }
+  void bar(const Points& X, VectorXd& out) const {
+    for (Index i = 0; i < X.rows(); ++i) {
+      for (const Point& point : points_) {
+        if (is_row(X, i, point.x)) out[i] = -kInf;
+      }
+    }
+  }
+
+ private:
+  bool tabled_;
+  std::vector<Point> points_;
+};
+
 // Points that may be the best: of the kMostRead with the largest means, the kMost with the largest expected improvement
 // over the largest mean, as if values were independent. Repeated points count once. Let D be the points left out and b
 // the point with the largest mean. The result is too large by at most the sum of E (f_j - f_b)+ over D.
@@ -58,10 +101,7 @@ class LikelyBest {
       const Point* point = evaluated.points[static_cast<std::size_t>(i)];
       double mean, sd;
       known.at(*point, mean, sd);
-      const bool repeated = std::any_of(read.begin(), read.end(), [&](const Point* other) {
-        return point->kind == Point::Kind::tabled ? point->row == other->row : same(point->x, other->x);
-      });
-      if (repeated) continue;
+      if (is_among(read, point)) continue;
       read.push_back(point);
       centres.push_back(mean);
       sds.push_back(sd);
@@ -104,36 +144,27 @@ class NoisyImprovementScore final : public Score {
 
   NoisyImprovementScore(const Round& round, const PlayedPoints& evaluated, const ImprovementTarget& target)
       : known_(round.mean->model(0)),  // (a mixture of a single model has no such covariances)
-        tabled_(round.candidates->tabled()),
+        barred_(evaluated, round.candidates->tabled()),
         targets_(std::max(kFewestDraws, static_cast<Index>(std::ceil(round.model_weight * kDraws)))) {
     const LikelyBest likely(known_, evaluated);
     with_ = known_.covariances_with(likely.points);
-    MatrixXd covariance = with_->among_fixed();
-    const double scale = round.prior_scale * round.prior_scale;
-    const double floor = kDrawFloor * covariance.diagonal().maxCoeff() + kLeastPooledNoise * scale;
-    add_to_diagonal(covariance, floor);
-    lower_ = FlooredCholesky(covariance, floor).matrix();
+    lower_ = factor_of_draws(*with_, round.prior_scale);
     draws_ = latin_normals(lower_.rows(), count(), static_cast<Index>(round.number));
     const MatrixXd drawn = product(lower_, draws_);
     for (Index k = 0; k < count(); ++k) targets_[k] = target.over((likely.centre + drawn.col(k)).maxCoeff());
-    for (const Point* point : evaluated.points) barred_.push_back(*point);
   }
 
   void values(const Candidates& candidates, VectorXd& out) const override {
     const Moments now = known_.moments(candidates);
     out = of_all(Eigen::Map<const VectorXd>(now.mean, candidates.size()),
                  Eigen::Map<const VectorXd>(now.variance, candidates.size()), with_->of(candidates));
-    for (const Point& point : barred_) {
-      const Index found = tabled_ ? candidates.find(point) : -1;
-      if (found >= 0) out[found] = -kInf;
-    }
-    if (!tabled_) bar(candidates.X, out);
+    barred_.bar(candidates, out);
   }
   VectorXd at(const Points& X) const override {
     VectorXd mean, variance;
     known_.predict(X, mean, variance);
     VectorXd out = of_all(mean, variance, with_->at(X));
-    bar(X, out);
+    barred_.bar(X, out);
     return out;
   }
   double at(const VectorXd& x, VectorXd* gradient) const override {
@@ -181,31 +212,21 @@ class NoisyImprovementScore final : public Score {
       const double left = std::sqrt(std::max(0.0, variance[i] - covariance.row(i).squaredNorm()));
       double sum = 0.0;
       for (Index k = 0; k < count(); ++k) sum += expected_improvement(mean[i] + moved(i, k), left, targets_[k]);
-      out[i] = sum > kUnderflow ? std::log(sum / static_cast<double>(count())) : log_mean(mean[i], moved, i, left);
+      out[i] = sum > kUnderflow ? std::log(sum / static_cast<double>(count())) : log_of(mean[i], moved, i, left);
     }
     return out;
   }
-  double log_mean(double mean, const MatrixXd& moved, Index i, double left) const {
+  double log_of(double mean, const MatrixXd& moved, Index i, double left) const {
     VectorXd logs(count());
     for (Index k = 0; k < count(); ++k) logs[k] = log_expected_improvement(mean + moved(i, k), left, targets_[k]);
-    const double top = logs.maxCoeff();
-    return top > -kInf ? top + std::log((logs.array() - top).exp().mean()) : top;
-  }
-  // An evaluated point cannot exceed itself. Without this, rounding errors would be its value.
-  void bar(const Points& X, VectorXd& out) const {
-    for (Index i = 0; i < X.rows(); ++i) {
-      for (const Point& point : barred_) {
-        if (is_row(X, i, point.x)) out[i] = -kInf;
-      }
-    }
+    return log_mean(logs);
   }
 
   const Posterior& known_;
-  bool tabled_;
+  BarredPoints barred_;
   std::unique_ptr<CrossCovariance> with_;
   VectorXd targets_;
   MatrixXd lower_, draws_;
-  std::vector<Point> barred_;
 };
 
 // Were all candidates evaluated?

@@ -103,11 +103,7 @@ class OutcomeDraws {
     explicit Part(const Posterior& model) : known(&model) {}
     void draw(const std::vector<const Point*>& points, double prior_scale, const MatrixXd& all, MatrixXd& values) {
       with = known->covariances_with(points);
-      MatrixXd covariance = with->among_fixed();
-      const double least = kLeastPooledNoise * prior_scale * prior_scale;
-      const double floor = kDrawFloor * covariance.diagonal().maxCoeff() + least;
-      add_to_diagonal(covariance, floor);
-      lower = FlooredCholesky(covariance, floor).matrix();
+      lower = factor_of_draws(*with, prior_scale);
       normal.resize(all.rows(), static_cast<Index>(draws.size()));
       for (std::size_t k = 0; k < draws.size(); ++k) normal.col(static_cast<Index>(k)) = all.col(draws[k]);
       const MatrixXd drawn = product(lower, normal);
@@ -162,10 +158,7 @@ template <class Merit>
 std::vector<const Point*> points_to_draw(const Round& round, const PlayedPoints& evaluated, Merit merit) {
   std::vector<const Point*> points;
   for (const Point* point : evaluated.points) {
-    const bool repeated = std::any_of(points.begin(), points.end(), [&](const Point* other) {
-      return point->kind == Point::Kind::tabled ? point->row == other->row : same(point->x, other->x);
-    });
-    if (!repeated) points.push_back(point);
+    if (!is_among(points, point)) points.push_back(point);
   }
   if (points.size() <= kMostDrawn) return points;
   VectorXd mean(static_cast<Index>(round.outcomes.size())), sd(mean.size());
@@ -191,7 +184,7 @@ class NoisyOutcomesScore : public Score {
  public:
   NoisyOutcomesScore(const Round& round, const PlayedPoints& evaluated, const std::vector<const Point*>& points,
                      Index draws)
-      : outcomes_(round.outcomes), tabled_(round.candidates->tabled()), count_(draws) {
+      : outcomes_(round.outcomes), barred_(evaluated, round.candidates->tabled()), count_(draws) {
     const auto outcomes = static_cast<Index>(outcomes_.size());
     for (Index k = 0; k < outcomes; ++k) {
       const OutcomeView& outcome = outcomes_[static_cast<std::size_t>(k)];
@@ -199,20 +192,15 @@ class NoisyOutcomesScore : public Score {
       used_.push_back(static_cast<std::size_t>(k));
       draws_.emplace_back(outcome, points, draws, static_cast<Index>(round.number) * outcomes + k);
     }
-    for (const Point* point : evaluated.points) barred_.push_back(*point);
   }
 
   void values(const Candidates& candidates, VectorXd& out) const override {
     out = of_all(candidates.size(), candidates);
-    for (const Point& point : barred_) {
-      const Index found = tabled_ ? candidates.find(point) : -1;
-      if (found >= 0) out[found] = -kInf;
-    }
-    if (!tabled_) bar(candidates.X, out);
+    barred_.bar(candidates, out);
   }
   VectorXd at(const Points& X) const override {
     VectorXd out = of_all(X.rows(), X);
-    bar(X, out);
+    barred_.bar(X, out);
     return out;
   }
   double at(const VectorXd& x, VectorXd* gradient) const override {
@@ -243,17 +231,16 @@ class NoisyOutcomesScore : public Score {
     gradient->setZero(x.size());
     const double top = logs.maxCoeff();
     if (!(top > -kInf)) return top;
-    double sum = 0.0;
-    for (Index k = 0; k < count_; ++k) sum += std::exp(logs[k] - top);
+    VectorXd share = (logs.array() - top).exp();
+    share /= share.sum();
     for (std::size_t j = 0; j < draws_.size(); ++j) {
       for (Index k = 0; k < count_; ++k) {
-        const double share = std::exp(logs[k] - top) / sum;
-        one[k] = share > 0.0 ? share * by_mean(k, static_cast<Index>(j)) : 0.0;
-        spread[k] = share > 0.0 ? share * by_sd(k, static_cast<Index>(j)) : 0.0;
+        one[k] = share[k] > 0.0 ? share[k] * by_mean(k, static_cast<Index>(j)) : 0.0;
+        spread[k] = share[k] > 0.0 ? share[k] * by_sd(k, static_cast<Index>(j)) : 0.0;
       }
       draws_[j].add_gradient(local[j], one, spread, *gradient);
     }
-    return top + std::log(sum / static_cast<double>(count_));
+    return log_mean(logs);
   }
   double unit() const override { return 1.0; }
   bool logarithmic() const override { return true; }
@@ -298,29 +285,16 @@ class NoisyOutcomesScore : public Score {
         }
         logs[k] = log_value(k, m.data(), s.data(), nullptr);
       }
-      out[i] = logs.maxCoeff();
-      if (!(out[i] > -kInf)) continue;
-      double sum = 0.0;
-      for (Index k = 0; k < count_; ++k) sum += std::exp(logs[k] - out[i]);
-      out[i] += std::log(sum / static_cast<double>(count_));
+      out[i] = log_mean(logs);
     }
     return out;
   }
-  // An evaluated point cannot exceed itself. Without this, rounding errors would be its value.
-  void bar(const Points& X, VectorXd& out) const {
-    for (Index i = 0; i < X.rows(); ++i) {
-      for (const Point& point : barred_) {
-        if (is_row(X, i, point.x)) out[i] = -kInf;
-      }
-    }
-  }
 
   std::vector<OutcomeView> outcomes_;
-  bool tabled_;
+  BarredPoints barred_;
   Index count_;
   std::vector<std::size_t> used_;  // outcomes with a role
   std::vector<OutcomeDraws> draws_;
-  std::vector<Point> barred_;
 };
 
 // In a draw without a feasible point the gain is the objective's prior sd times the probability that the limits hold.
