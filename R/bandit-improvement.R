@@ -142,8 +142,7 @@ evaluated_front <- function(bandit, context) {
   if (!length(points$ids)) return(points$points)
   at <- outcomes_at(bandit, points$points, context)
   allowed <- which(at$feasible >= 0.5)
-  values <- as.matrix(at[paste0(objectives(bandit$config), "_mean")])
-  values <- values * rep(objective_signs(bandit$config), each = nrow(values))
+  values <- signed_objectives(as.matrix(at[paste0(objectives(bandit$config), "_mean")]), bandit$config)
   subset_points(points$points, allowed[is_nondominated(values[allowed, , drop = FALSE])])
 }
 
@@ -170,8 +169,7 @@ gains_of_front <- function(bandit, drawn, new) {
 }
 
 evaluated_objectives <- function(bandit) {
-  values <- evaluated_outcomes(bandit)$values[, objectives(bandit$config), drop = FALSE]
-  values * rep(objective_signs(bandit$config), each = nrow(values))
+  signed_objectives(evaluated_outcomes(bandit)$values[, objectives(bandit$config), drop = FALSE], bandit$config)
 }
 
 # Which points (rows) are in the front of posterior means, in each draw? `means`: a matrix for each outcome.

@@ -192,6 +192,9 @@ objective_signs <- function(config) {
   vapply(outcome_roles(config)[objectives(config)], trait, 0, "sense")
 }
 
+# Values of the objectives (columns), with signs such that large is good.
+signed_objectives <- function(values, config) values * rep(objective_signs(config), each = nrow(values))
+
 # Candidates for the front: all arms, or points spread over the domain and those played.
 front_candidates <- function(bandit, contexts) {
   config <- bandit$config

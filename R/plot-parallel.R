@@ -20,12 +20,14 @@ parallel_plot_data <- function(bandit, context, inputs = NULL) {
        title = plot_data_title(bandit, list(context = context)))
 }
 
-# Positions between 0 and 1 of an input's values, and the labels of the axis.
+# Positions between 0 and 1 of an input's values, and the labels of the axis: of levels those that have room.
 parallel_axis <- function(domain, i) {
   levels <- input_levels(domain, i)
   if (!is.null(levels)) {
     place <- if (length(levels) > 1) seq(0, 1, length.out = length(levels)) else 0.5
-    return(list(position = function(x) place[match(as.character(x), levels)], levels = levels, at = place))
+    shown <- if (length(levels) <= 12) seq_along(levels) else c(1, length(levels))
+    return(list(position = function(x) place[match(as.character(x), levels)], levels = levels[shown],
+                at = place[shown]))
   }
   ends <- range(input_axis(domain, i, 2))
   scale <- if (log_inputs(domain)[i]) log else identity
@@ -80,8 +82,14 @@ plot_parallel <- function(bandit, context, frame, inputs = NULL) {
 draw_parallel_line <- function(at, col, lwd) {
   x <- seq_along(at)
   graphics::lines(x, at, col = col, lwd = lwd)
-  alone <- !is.na(at) & is.na(c(NA, at[-length(at)])) & is.na(c(at[-1], NA))
+  alone <- is_isolated(rbind(at))
   graphics::points(x[alone], at[alone], pch = 16, cex = 0.8, col = col)
+}
+
+# Values without a neighbour in their row.
+is_isolated <- function(at) {
+  missing <- is.na(at)
+  !missing & cbind(TRUE, missing)[, seq_len(ncol(at))] & cbind(missing, TRUE)[, -1]
 }
 
 draw_parallel_axes <- function(axes) {
@@ -89,9 +97,8 @@ draw_parallel_axes <- function(axes) {
     axis <- axes[[k]]
     graphics::segments(k, 0, k, 1, col = "grey40")
     if (is.null(axis$ends)) {
-      shown <- if (length(axis$levels) <= 12) seq_along(axis$levels) else c(1, length(axis$levels))
-      graphics::points(rep(k, length(shown)), axis$at[shown], pch = 3, cex = 0.6, col = "grey40")
-      halo_text(k, axis$at[shown], axis$levels[shown], adj = c(-0.1, 0.5))
+      graphics::points(rep(k, length(axis$at)), axis$at, pch = 3, cex = 0.6, col = "grey40")
+      halo_text(k, axis$at, axis$levels, adj = c(-0.1, 0.5))
     } else {
       graphics::text(k, c(0, 1), axis$ends, adj = c(0.5, 0.5), pos = c(1, 3), offset = 0.3, cex = 0.75)
     }
@@ -115,8 +122,7 @@ ggplot_parallel <- function(bandit, context, inputs = NULL) {
   ids <- plot_data$data$id[seq_len(nrow(plot_data$data) / length(names))]
   drawn$line <- match(drawn$id, ids[parallel_order(plot_data)])
   drawn <- drawn[order(drawn$line, drawn$x), ]
-  neighbours <- is.na(matrix(plot_data$data$at, length(ids)))
-  alone <- !neighbours & cbind(TRUE, neighbours)[, seq_along(names)] & cbind(neighbours, TRUE)[, -1]
+  alone <- is_isolated(matrix(plot_data$data$at, length(ids)))
   best <- placed(plot_data$best)
   best$what <- "recommended point"
   said <- do.call(rbind, lapply(seq_along(names), function(k) parallel_labels(plot_data$axes[[k]], k)))
@@ -143,6 +149,5 @@ ggplot_parallel <- function(bandit, context, inputs = NULL) {
 
 parallel_labels <- function(axis, k) {
   if (!is.null(axis$ends)) return(data.frame(x = k, y = c(-0.05, 1.05), label = axis$ends, across = 0.5))
-  shown <- if (length(axis$levels) <= 12) seq_along(axis$levels) else c(1, length(axis$levels))
-  data.frame(x = k, y = axis$at[shown], label = axis$levels[shown], across = -0.1)
+  data.frame(x = k, y = axis$at, label = axis$levels, across = -0.1)
 }

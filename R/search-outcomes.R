@@ -186,7 +186,7 @@ kept_limits <- function(history, config) {
 # The objectives of the evaluations that satisfied the limits, with signs such that large is good; NA otherwise.
 fair_objectives <- function(history, config) {
   wanted <- objectives(config)
-  values <- as.matrix(history[wanted]) * rep(objective_signs(config), each = nrow(history))
+  values <- signed_objectives(as.matrix(history[wanted]), config)
   values[!kept_limits(history, config) %in% TRUE | rows_outside(history, config$domain), ] <- NA_real_
   values
 }
@@ -194,8 +194,7 @@ fair_objectives <- function(history, config) {
 # The reference point of the evaluations, with signs such that large is good.
 reference_seen <- function(x) {
   config <- x$bandit$config
-  values <- as.matrix(x$history[objectives(config)])
-  reference_point(values * rep(objective_signs(config), each = nrow(values)), config)
+  reference_point(signed_objectives(as.matrix(x$history[objectives(config)]), config), config)
 }
 
 hypervolume_so_far <- function(values, reference) {
