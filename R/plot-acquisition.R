@@ -143,7 +143,9 @@ draw_marked_choice <- function(part, through, levels) {
 }
 
 plot_acquisition <- function(bandit, context, width, resolution, frame, inputs = NULL) {
-  draw_acquisition(acquisition_plot_data(bandit, plot_data_context(bandit, context), width, resolution, inputs), frame)
+  # (Before a device is opened: this may be an error.)
+  plot_data <- acquisition_plot_data(bandit, plot_data_context(bandit, context), width, resolution, inputs)
+  draw_acquisition(plot_data, frame)
 }
 
 ggplot_acquisition <- function(bandit, context, width, resolution, inputs = NULL) {

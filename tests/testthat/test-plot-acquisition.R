@@ -52,5 +52,7 @@ test_that("in a space of numbers and levels no drawn point exceeds the next one,
 test_that("no acquisition function is drawn where there is none", {
   random <- gp_bandit(c(0, 1, 2), kernel_se(1), 0.1, policy_uniform())
   random$add(arm = 1, reward = 1)
+  before <- grDevices::dev.list()
   expect_error(plot(random, "acquisition"), "draws points at random", class = "gpbandits_error")
+  expect_identical(grDevices::dev.list(), before)
 })
