@@ -1,9 +1,9 @@
 # GP-UCB under long-term constraints, and the baselines CKB, RPOL and EPBO. Layer: algorithms.
 
 # CKB and RPOL are scripts in R (bandit-script.R). CKB computes its multipliers from the lower bounds at the time of
-# each choice, RPOL from the constraint values when they are observed, and later amendments do not change them. This is a
-# state in addition to the log, which policies of the core do not have. EPBO is a policy of the core, and the constraint
-# columns are outcomes.
+# each choice, RPOL from the constraint values when they are observed, and later amendments do not change them. This is
+# a state in addition to the log, which policies of the core do not have. EPBO is a policy of the core, and the
+# constraint columns are outcomes.
 
 # `frame`: the environment with the settings of the script `rule`.
 weighed_bandit <- function(rule, frame, domain, kernel, noise_var, width, count, ..., mean = 0,

@@ -88,7 +88,8 @@
 #'   converted to those of the latent \eqn{f}{f}, whose sd the acquisition function contains. An incumbent is exceeded
 #'   by `xi` where the expected reward is larger by `xi` (beyond the largest possible reward: just below that).
 #'   * [scale_outputs()], the default of [maximize_bandit()]: acquisition values are computed for the transformed
-#'     rewards. `$posterior()` is back-transformed. Until two different rewards are observed there is no scale, and `xi` counts as 0.
+#'     rewards. `$posterior()` is back-transformed. Until two different rewards are observed there is no scale, and `xi`
+#'     counts as 0.
 #' @section Strings: A string can be given wherever a policy is expected, for the constructor with its defaults: `policy
 #'   = "ei"` is `policy_ei()`. An unknown string is an error that lists the choices.
 #' @section Errors: `width` must be a confidence width. Thompson sampling does not accept [width_dmm()], which is not
@@ -552,8 +553,8 @@ policy_function <- function(f, name = "own") new_policy("function")
 #'
 #' @section Expected hypervolume improvement:
 #' `policy_ehvi()`, for two to four objectives, maximises the expected gain of hypervolume times the probability that
-#' all limits hold. The region above \eqn{r} that the front does not dominate is divided into disjoint boxes with corners
-#' \eqn{a} and \eqn{b}. Let
+#' all limits hold. The region above \eqn{r} that the front does not dominate is divided into disjoint boxes with
+#' corners \eqn{a} and \eqn{b}. Let
 #' \deqn{\psi_i(v) = \sigma_i h((\mu_i - v)/\sigma_i),\quad h(u) = \phi(u) + u\Phi(u).}{psi_i(v) = sd_i h((mean_i - v) /
 #' sd_i), h(u) = phi(u) + u Phi(u).}
 #'
@@ -562,8 +563,8 @@ policy_function <- function(f, name = "own") new_policy("function")
 #'
 #' @section Noisy expected hypervolume improvement:
 #' Noisy results leave the front uncertain. `policy_ehvi(incumbent = "draws")` maximises the expected gain over the
-#' front of joint draws of all outcomes at the evaluated points (Daulton et al. 2021). Only points where a draw satisfies the
-#' limits are in its front. Given a draw, the gain is the exact formula above.
+#' front of joint draws of all outcomes at the evaluated points (Daulton et al. 2021). Only points where a draw
+#' satisfies the limits are in its front. Given a draw, the gain is the exact formula above.
 #'
 #' * There are 64 draws with two objectives, 32 with three and 16 with four. They depend on the round only.
 #' * The reference point by default is that of the means' front.

@@ -71,7 +71,8 @@ NULL
 #'   0.77\lambda/c_d\right)/\sqrt\lambda,}{2 (w_T + M sqrt(n)) sqrt(c T gamma_T) + 2 L n, M = (sqrt(4 L^2 + c_d^2) +
 #'   0.77 lambda / c_d) / sqrt(lambda),}
 #'   where \eqn{w_T} is the base, \eqn{c_d} = `decay`, and \eqn{c} and \eqn{\gamma_T}{gamma_T} are those of
-#'   [regret_bound()] (`"ucb"` with `total` \eqn{= M\sqrt{n\lambda}}{= M sqrt(n lambda)} is the first term). The average regret tends to 0 if \eqn{n\gamma_T/T}{n gamma_T / T} does. The same holds for
+#'   [regret_bound()] (`"ucb"` with `total` \eqn{= M\sqrt{n\lambda}}{= M sqrt(n lambda)} is the first term). The
+#'   average regret tends to 0 if \eqn{n\gamma_T/T}{n gamma_T / T} does. The same holds for
 #'   `rewards_robust(clip = b)` with a prior mean of 0, \eqn{L = b} and \eqn{M = 2b/\sqrt\lambda}{M = 2 b /
 #'   sqrt(lambda)}. These are original results, not peer-reviewed, see the article "Derivations".
 #'

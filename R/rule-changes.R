@@ -338,8 +338,7 @@ check_explore <- function(explore) check_number(explore, "explore", lower = 0)
 #' @rdname changes
 #' @export
 change_detect <- function(threshold, ridge = NULL, explore = if (is.null(delta) || !is.null(cover)) sqrt(3) else 0,
-                          kernel = NULL,
-                          dyadic = FALSE, delta = NULL, cover = NULL) {
+                          kernel = NULL, dyadic = FALSE, delta = NULL, cover = NULL) {
   if (!is.null(cover) && is.null(delta)) stop_argument("delta", "NULL", "a number in (0, 1), if `cover` is given")
   if (!is.null(delta)) {
     others <- c(threshold = !missing(threshold), ridge = !is.null(ridge), kernel = !is.null(kernel),

@@ -144,7 +144,8 @@ rewrite_log.bandit_file_journal <- function(bandit, new) {
 describe_log.bandit_file_journal <- function(log) sprintf("  journal    %s", log$path)
 
 # Writes rows of the log (see rows_of_change()), columns of gpb_state, and what `more` writes within the transaction.
-# `more` returns changes of the journal's fields or NULL. The result: values that commit() assigns to the bandit's fields.
+# `more` returns changes of the journal's fields or NULL. The result: values that commit() assigns to the bandit's
+# fields.
 journal_write <- function(bandit, rows = NULL, state = list(), more = NULL) {
   log <- bandit$journal
   after <- log
