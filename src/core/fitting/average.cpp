@@ -478,6 +478,15 @@ void raise_noises(const std::vector<AveragedKernel>& kernels, const MatrixXd& X,
   for (WeighedModel& one : out.models) raise(one.kernel, one.parameters);
 }
 
+// The average includes the scale, which is therefore not profiled. With many points it has fewer models.
+AverageProblem problem_for(AverageProblem problem, Index points) {
+  const bool many = points > kFewPoints;
+  problem.fit.single_variance = false;
+  problem.fit.resumes = many && problem.fit.resumes;
+  if (many) problem.models = (problem.models * kFewPoints + points - 1) / points;
+  return problem;
+}
+
 }  // namespace
 
 Index most_searches_of_all(Index points, bool resumes) { return resumes || points > kMostExact ? 1 : kMostClimbed; }
@@ -485,14 +494,10 @@ Index most_searches_of_all(Index points, bool resumes) { return resumes || point
 ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Measurements& measurements,
                             bool fit_mean, const AverageProblem& problem, const FitMinimizers& minimizers,
                             Index max_iterations) {
-  AverageProblem own = problem;
-  // (The average includes the scale, which is therefore not profiled.)
-  own.fit.single_variance = false;
   const Index points = count_points(measurements.X);
   const bool many = points > kFewPoints, all = !many && measurements.X.rows() <= kMostExplored;
   const bool is_quick = measurements.X.rows() <= kQuick;
-  own.fit.resumes = many && own.fit.resumes;
-  if (many) own.models = (own.models * kFewPoints + points - 1) / points;
+  const AverageProblem own = problem_for(problem, points);
   std::unique_ptr<SubsetClimbs> subsets;
   if (!all) {
     subsets = std::make_unique<SubsetClimbs>(measurements, fit_mean, own.fit, minimizers.usual, max_iterations, points,

@@ -11,7 +11,7 @@ namespace gpb {
 // own_noise means the likelihood's noise for all. `counts`: how many equal measurements a row is; empty: one each.
 struct Measurements {
   Points X;
-  VectorXd y, own_noise, counts;
+  VectorXd y, own_noise, counts = VectorXd();
   double count(Index row) const { return counts.size() > 0 ? counts[row] : 1.0; }
 };
 

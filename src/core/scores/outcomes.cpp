@@ -4,6 +4,7 @@
 
 #include "linalg/floors.h"
 #include "scores/improvement.h"
+#include "scores/noisy_improvement.h"
 #include "scores/noisy_outcomes.h"
 #include "scores/own_function.h"
 #include "scores/pareto_front.h"

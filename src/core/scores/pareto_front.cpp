@@ -115,7 +115,8 @@ NondominatedBoxes::NondominatedBoxes(const MatrixXd& front, const VectorXd& refe
     first_.push_back(levels_.size());
     levels_.insert(levels_.end(), levels.begin(), levels.end());
   }
-  for (const Box& box : split(std::move(rows), first_.size())) bounds_.insert(bounds_.end(), box.begin(), box.end());
+  const std::vector<Box> boxes = split(std::move(rows), first_.size());
+  for (const Box& box : boxes) bounds_.insert(bounds_.end(), box.begin(), box.end());
 }
 
 // From the largest level of the last coordinate to the smallest: below a row's level the row counts in the other

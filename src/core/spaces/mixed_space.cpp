@@ -137,10 +137,10 @@ bool MixedSpace::holds(const Point& point) const {
   if (!constrained_ && setting_.shares.empty()) return true;
   const auto found = kept_rules_.find(std::vector<double>(x.data(), x.data() + d));
   if (found != kept_rules_.end()) return found->second;
-  constexpr double kRounding = 1e-9;
+  constexpr double kTolerated = 1e-9;
   bool keeps = std::all_of(setting_.shares.begin(), setting_.shares.end(),
                            [&](const Shares& shares) { return shares.allows(x); });
-  if (keeps && constrained_) keeps = setting_.settle(as_rows(x)).second.maxCoeff() <= kRounding;
+  if (keeps && constrained_) keeps = setting_.settle(as_rows(x)).second.maxCoeff() <= kTolerated;
   kept_rules_.emplace(std::vector<double>(x.data(), x.data() + d), keeps);
   return keeps;
 }
