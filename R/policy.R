@@ -295,8 +295,16 @@ policy_entries <- list(
   ),
   stable = list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE),
-                     radius = check_numbers(radius, lower = 0, open_lower = TRUE)),
-    traits = list(title = "best worst neighbour", short = "StableOpt",
+                     radius = check_numbers(radius, lower = 0, open_lower = TRUE),
+                     risk = if (!is.null(risk)) check_choice(risk, c("var", "cvar")),
+                     share = if (!is.null(share)) check_number(share, lower = 0, upper = 1, open_lower = TRUE)),
+    later = c("risk", "share"),
+    traits = list(title = function(policy) {
+                    measure <- or_else(policy$risk, "worst")
+                    of <- c(worst = "worst neighbour", var = "value at risk", cvar = "conditional value at risk")[[measure]]
+                    paste0("best ", of, if (measure != "worst") sprintf(" (share %s)", format(policy$share)))
+                  },
+                  short = "StableOpt",
                   resolved = function(policy) function(settings, config) {
                     settings$radius <- check_radius(settings$radius, config$domain)
                     settings

@@ -32,7 +32,10 @@ policies <- list(
   lse = list(core = function() gp_lse(1:2, kernel_se(1), 1, level = 0.2, accuracy = 0.05, width = 1)$config$policy,
              width = function(R) ref_width_constant(1)),
   stable = list(core = function() stable_opt(1:2, kernel_se(1), 1, radius = 0.2, width = 1)$config$policy,
-                width = function(R) ref_width_constant(1))
+                width = function(R) ref_width_constant(1)),
+  risk = list(core = function() {
+    stable_opt(1:2, kernel_se(1), 1, radius = 0.2, width = 1, risk = "cvar", share = 0.5)$config$policy
+  }, width = function(R) ref_width_constant(1))
 )
 # Policies whose choices the reference predicts; the others have separate tests.
 predicted <- c("ucb", "ei", "pi", "mean", "variance")

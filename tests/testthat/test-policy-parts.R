@@ -261,3 +261,68 @@ test_that("choices of StableOpt equal the reference's, in two inputs", {
   box <- stable_opt(box_domain(0, 1), kernel_se(0.2), 0.1, radius = 0.1, pending = pending_hallucinate())
   expect_equal(nrow(box$suggest(3)), 3)
 })
+
+# A measure by its definition: quantile, or mean of the tail whose values have equal weights.
+ref_risk <- function(value, risk, share) {
+  value <- sort(value)
+  n <- length(value)
+  if (risk == "var") return(value[min(which(seq_len(n) / n >= share - 1e-12))])
+  sum(value * pmax(0, pmin(1 / n, share - (seq_len(n) - 1) / n))) / share
+}
+ref_risk_nearby <- function(value, near, risk, share) apply(near, 1, function(row) ref_risk(value[row], risk, share))
+
+test_that("choices of StableOpt for value at risk equal those of brute force", {
+  set.seed(416)
+  x <- ref_random_inputs(40, 2)
+  K <- ref_kernel_se(0.3)(x)
+  near <- as.matrix(ref_sqdist(x, x, c(0.4, 0.5))) <= 1
+  for (risk in c("var", "cvar")) for (share in c(0.25, 0.6, 1)) {
+    reward <- compare_rewards(K, 0, 0.2, 10)
+    b <- stable_opt(x, kernel_se(0.3), 0.04, radius = c(0.4, 0.5), risk = risk, share = share)
+    rows <- integer()
+    y <- numeric()
+    for (t in 1:10) {
+      p <- ref_posterior_at(K, rows, y, 0.04)
+      l <- p$mean - 2 * p$sd
+      u <- p$mean + 2 * p$sd
+      centre <- ref_argmax(ref_risk_nearby(u, near, risk, share), 1e-9)
+      low <- sort(l[near[centre, ]])
+      high <- sort(u[near[centre, ]])
+      k <- seq_len(ceiling(share * length(low) - 1e-9))
+      if (risk == "var") k <- max(k)
+      k <- max(k[high[k] - low[k] >= max(high[k] - low[k]) - 1e-9])
+      laced <- near[centre, ] & l <= low[k] & u >= high[k]
+      rows[t] <- b$suggest()$arm
+      expect_true(laced[rows[t]])
+      expect_equal(p$sd[rows[t]], max(p$sd[laced]), tolerance = 1e-7)
+      # The step on which the guarantee rests.
+      expect_lte(ref_risk(u[near[centre, ]], risk, share) - ref_risk(l[near[centre, ]], risk, share),
+                 4 * p$sd[rows[t]] + 1e-9)
+      b$observe(t, y[t] <- reward(t, rows[t]))
+    }
+    p <- ref_posterior_at(K, rows, y, 0.04)
+    worth <- ref_risk_nearby(p$mean - 2 * p$sd, near, risk, share)
+    expect_equal(worth[b$best()$arm], max(worth), tolerance = 1e-9)
+  }
+})
+
+test_that("the share of bad perturbations decides between a peak and hills", {
+  x <- seq(0, 1, length.out = 101)
+  f <- exp(-((x - 0.15) / 0.03)^2) * 3 + 1.2 * exp(-((x - 0.45) / 0.1)^2) - 2 * (abs(x - 0.5) < 0.006) +
+    0.6 * exp(-((x - 0.8) / 0.2)^2)
+  near <- abs(outer(x, x, "-")) <= 0.0801
+  found <- function(...) {
+    b <- stable_opt(x, kernel_se(0.02), 1e-6, radius = 0.08, ...)
+    b$add(x = x, reward = f)
+    b$best()$arm
+  }
+  worth <- function(risk, share) ref_risk_nearby(f, near, risk, share)
+  for (risk in c("var", "cvar")) for (share in c(0.3, 1)) {
+    expect_equal(worth(risk, share)[found(risk = risk, share = share)], max(worth(risk, share)), tolerance = 1e-2)
+  }
+  expect_equal(found(risk = "var", share = 0.01), found())
+  expect_equal(found(risk = "cvar", share = 0.01), found())
+  expect_gt(length(unique(c(found(), found(risk = "var", share = 0.3), found(risk = "cvar", share = 1)))), 2)
+  expect_error(stable_opt(x, kernel_se(1), 0.1, radius = 0.1, risk = "mean"), class = "gpbandits_error")
+  expect_error(stable_opt(x, kernel_se(1), 0.1, radius = 0.1, risk = "var", share = 0), class = "gpbandits_error")
+})

@@ -25,6 +25,7 @@ one_of_each <- function() {
            policy_variance(), policy_uniform(), policy_duel(1), policy_duel(1, "game"), policy_ehvi(), policy_hypervolume(1), gp_ucb_pe(x9, k, 0.1)$config$policy,
            baseline_constrained("epbo", x9, k, 0.1, penalty = 1, outcomes = list(y = to_maximize(), g = at_most(0)))$config$policy,
            gp_lse(x9, k, 0.1, 0, 0.1)$config$policy, stable_opt(x9, k, 0.1, 0.2)$config$policy,
+           stable_opt(x9, k, 0.1, 0.2, risk = "cvar", share = 0.3)$config$policy,
            safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2)$config$policy),
       lapply(one_of_each_rule(), function(bandit) bandit$config$policy)),
     bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalize(), pending_censor(3)),

@@ -87,8 +87,12 @@ PolicyPtr make_safe(const Settings& policy, WidthPtr width) {
 }
 
 PolicyPtr make_stable(const Settings& policy, WidthPtr width) {
-  return std::make_unique<StablePolicy>(one_multiplier(std::move(width)),
-                                        policy.numbers("radius"));
+  RiskMeasure risk;
+  if (policy.has("risk")) {
+    risk.kind = policy.text("risk") == "var" ? Risk::at_risk : Risk::conditional;
+    risk.share = policy.number("share");
+  }
+  return std::make_unique<StablePolicy>(one_multiplier(std::move(width)), policy.numbers("radius"), risk);
 }
 
 PolicyPtr make_knowledge(const Settings&, WidthPtr) {
