@@ -17,8 +17,8 @@
 #' candidate points.
 #'
 #' @section Value at risk: If a rare bad case is acceptable, `risk` replaces the minimum over \eqn{N(x)} by a measure of
-#'   the lower tail. The points of \eqn{N(x)} are equally likely perturbed inputs: arms, or candidate points of a box, which are
-#'   spread evenly. Let \eqn{\alpha} be `share`.
+#'   the lower tail. The points of \eqn{N(x)} are equally likely perturbed inputs: arms, or candidate points of a box,
+#'   which are spread evenly. Let \eqn{\alpha} be `share`.
 #'
 #'   * `risk = "var"`: the value at risk, which is the \eqn{\alpha}-quantile of the rewards in \eqn{N(x)}.
 #'   * `risk = "cvar"`: the conditional value at risk, which is the mean of the worst share \eqn{\alpha} of these
@@ -67,8 +67,7 @@
 #' b$best()$x1
 #'
 #' # The best mean of the worst fifth of all perturbed inputs:
-#' b <- stable_opt(x, kernel_matern(2.5, 0.1), noise_var = 1e-3, radius = 0.05, risk = "cvar", share = 0.2)
-#' b
+#' stable_opt(x, kernel_matern(2.5, 0.1), 1e-3, radius = 0.05, risk = "cvar", share = 0.2)
 #' @export
 stable_opt <- function(domain, kernel, noise_var, radius, ..., width = width_constant(2),
                        risk = c("worst", "var", "cvar"), share = 0.1) {

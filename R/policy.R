@@ -301,8 +301,8 @@ policy_entries <- list(
     later = c("risk", "share"),
     traits = list(title = function(policy) {
                     measure <- or_else(policy$risk, "worst")
-                    of <- c(worst = "worst neighbour", var = "value at risk", cvar = "conditional value at risk")[[measure]]
-                    paste0("best ", of, if (measure != "worst") sprintf(" (share %s)", format(policy$share)))
+                    words <- c(worst = "worst neighbour", var = "value at risk", cvar = "conditional value at risk")
+                    paste0("best ", words[[measure]], if (measure != "worst") sprintf(" (share %s)", format(policy$share)))
                   },
                   short = "StableOpt",
                   resolved = function(policy) function(settings, config) {

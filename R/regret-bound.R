@@ -849,8 +849,8 @@ NULL
 #'
 #'   * `"lse"` (`noise_var, width, variance = 1`): the accuracy to which [gp_lse()] has labelled all points by round
 #'     \eqn{T}, \eqn{w_T\sqrt{c\gamma_T/T}}{w_T sqrt(c gamma_T / T)}.
-#'   * `"stable"` (`noise_var, width, variance = 1`): how far [stable_opt()] is from the best worst case or value at risk,
-#'     \eqn{2w_T\sqrt{c\gamma_T/T}}{2 w_T sqrt(c gamma_T / T)}.
+#'   * `"stable"` (`noise_var, width, variance = 1`): how far [stable_opt()] is from the best worst case or value at
+#'     risk, \eqn{2w_T\sqrt{c\gamma_T/T}}{2 w_T sqrt(c gamma_T / T)}.
 #'   * `"straddle"` (`noise_var, variance = 1`): the expected loss of labels, averaged over rounds,
 #'     \eqn{\sqrt{2c\gamma_T/T}}{sqrt(2 c gamma_T / T)}.
 #'
