@@ -15,59 +15,59 @@ GPBandit <- setRefClass("GPBandit",
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL, shared = NULL, ...) {
       "Chooses the next `n` points; returns one row per query."
-      bandit_suggest(own_fields(), n, context, time, arms, fixed, shared, ...)
+      bandit_suggest(bandit = own_fields(), n, context, time, arms, fixed, shared, ...)
     },
     observe = function(id, reward, constraints = NULL, time = NULL, noise_var = NULL, ...) {
       "Records rewards of queries by their ids."
-      bandit_observe(own_fields(), id, reward, constraints, time, noise_var, ...)
+      bandit_observe(bandit = own_fields(), id, reward, constraints, time, noise_var, ...)
       invisible(.self)
     },
     add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL,
                    noise_var = NULL, ...) {
       "Adds data that the bandit did not suggest. Without `reward`: pending."
-      bandit_add(own_fields(), x, arm, reward, constraints, context, time, noise_var, ...)
+      bandit_add(bandit = own_fields(), x, arm, reward, constraints, context, time, noise_var, ...)
       invisible(.self)
     },
     add_arms = function(x, mean = NULL, ...) {
       "Adds arms to a finite domain."
-      bandit_add_arms(own_fields(), x, mean, ...)
+      bandit_add_arms(bandit = own_fields(), x, mean, ...)
       invisible(.self)
     },
     amend = function(id, reward, ...) {
       "Replaces the reward of a query; further arguments are those of observe()."
-      bandit_amend(own_fields(), id, reward, ...)
+      bandit_amend(bandit = own_fields(), id, reward, ...)
       invisible(.self)
     },
     rank = function(ids, ...) {
       "Records an order of queries, the best first."
-      bandit_rank(own_fields(), ids, ...)
+      bandit_rank(bandit = own_fields(), ids, ...)
       invisible(.self)
     },
     withdraw = function(id, outcome = NULL, reason = NULL, ...) {
       "Ends pending queries without a reward; `outcome`: only these outcomes."
-      bandit_withdraw(own_fields(), id, FALSE, outcome, reason, ...)
+      bandit_withdraw(bandit = own_fields(), id, FALSE, outcome, reason, ...)
       invisible(.self)
     },
     fail = function(id, reason = NULL, ...) {
       "Ends pending queries whose evaluation failed."
-      bandit_withdraw(own_fields(), id, TRUE, reason = reason, ...)
+      bandit_withdraw(bandit = own_fields(), id, TRUE, reason = reason, ...)
       invisible(.self)
     },
     posterior = function(x = NULL, context = NULL, arm = NULL, ...) {
       "Returns posterior mean and sd."
-      bandit_posterior(looked_at(own_fields()), x, context, arm, ...)
+      bandit_posterior(bandit = looked_at(own_fields()), x, context, arm, ...)
     },
     draw = function(n = 1, context = NULL, ...) {
       "Returns joint draws over all arms."
-      bandit_draw(looked_at(own_fields()), n, context, ...)
+      bandit_draw(bandit = looked_at(own_fields()), n, context, ...)
     },
     certificate = function(rule = NULL, context = NULL, ...) {
       "Returns a bound on the regret, with its assumptions."
-      bandit_certificate(looked_at(own_fields()), rule, context, ...)
+      bandit_certificate(bandit = looked_at(own_fields()), rule, context, ...)
     },
     expected_improvement = function(n = 1, at_least = 0, context = NULL, ...) {
       "Returns what the next `n` experiments are expected to add."
-      bandit_expected_improvement(looked_at(own_fields()), n, at_least, context, ...)
+      bandit_expected_improvement(bandit = looked_at(own_fields()), n, at_least, context, ...)
     },
     domain = function() {
       "Returns the domain, such as a search space."
@@ -75,19 +75,19 @@ GPBandit <- setRefClass("GPBandit",
     },
     levels = function(context = NULL, ...) {
       "Returns the labels of level-set estimation."
-      bandit_levels(own_fields(), context, ...)
+      bandit_levels(bandit = own_fields(), context, ...)
     },
     safe = function(context = NULL, ...) {
       "Returns the safe points."
-      bandit_safe(own_fields(), context, ...)
+      bandit_safe(bandit = own_fields(), context, ...)
     },
     best = function(context = NULL, feasible = 0.95, weights = NULL, fixed = NULL, ...) {
       "Returns the recommended point; limits must hold with probability `feasible`."
-      bandit_best(looked_at(own_fields()), context, feasible, weights, fixed, ...)
+      bandit_best(bandit = looked_at(own_fields()), context, feasible, weights, fixed, ...)
     },
     front = function(context = NULL, feasible = 0.5, ...) {
       "Returns the Pareto front."
-      asked_front(looked_at(own_fields()), context, feasible, ...)
+      asked_front(bandit = looked_at(own_fields()), context, feasible, ...)
     },
     history = function(draws = NULL) {
       "Returns one row per query."
@@ -104,11 +104,11 @@ GPBandit <- setRefClass("GPBandit",
     },
     renew = function(token) {
       "Renews leases of queries (in a store); returns their number."
-      bandit_renew(own_fields(), token)
+      bandit_renew(bandit = own_fields(), token)
     },
     compact = function(keep = Inf) {
       "Replaces old events by a checkpoint."
-      invisible(bandit_compact(own_fields(), keep))
+      invisible(bandit_compact(bandit = own_fields(), keep))
     },
     reset = function() {
       "Deletes every event."

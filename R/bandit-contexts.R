@@ -54,7 +54,7 @@ typed_contexts <- function(contexts) {
 space_of_contexts <- function(contexts) {
   catch_error({
     if (is.list(contexts) && is.null(attr(contexts, "class"))) {
-      space_of_list(lapply(contexts, function(x) if (inherits(x, "Date")) as.double(x) else x))
+      space_of_list(dates_as_days(contexts, "contexts"))
     } else search_space(contexts)
   }, function(e) {
     stop_gpbandits("argument", "`contexts` is no list of ranges and levels: ", message_of(e), argument = "contexts",
@@ -125,7 +125,8 @@ context_params <- function(config) config$context_space$params
 
 # Contexts in the user's form as a matrix of numbers, a row each.
 context_codes <- function(space, context, arg) {
-  if (is.list(context)) context[] <- lapply(context, function(x) if (inherits(x, "Date")) as.double(x) else x)
+  check_sound(context, arg)
+  if (is.list(context)) context <- dates_as_days(context, arg)
   codes <- complete_codes(space, context, arg)
   log <- space$box$log
   if (any(codes[, log] <= 0)) stop_argument(arg, "one with a number <= 0", "numbers > 0, because logarithms are taken")

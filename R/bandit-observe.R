@@ -7,7 +7,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
     return(observe_in(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, sd = sd,
                       note = note, ...))
   }
-  if (...length() || missing(id) || is.list(id) && !is.data.frame(id)) check_is_report(bandit, id, ...)
+  if (...length() || missing(id) || is.list(id) && !is.data.frame(id)) check_is_report(bandit = bandit, id = id, ...)
   if (missing(reward)) {
     if (!is.data.frame(id) && is.null(prefer)) stop_missing("reward", "a number for each id")
     reward <- NULL
@@ -37,6 +37,8 @@ check_is_report <- function(bandit, id, ...) {
     stop_gpbandits("argument", "`$observe()` reports results by the `id` of a suggestion. Use `$add(x = , reward = )` ",
                    "for a point that was not suggested.", argument = "id")
   }
+  of_outcome <- intersect(...names(), outcome_names(bandit$config))
+  if (length(of_outcome)) stop_unknown(of_outcome[1], use = sprintf("`reward = c(%s = )`", of_outcome[1]))
   check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size", "prefer", "sd", "note"))
   if (missing(id)) stop_missing("id", "the id of an earlier query, as `$suggest()` returned it")
 }
@@ -409,7 +411,7 @@ bandit_rank <- function(bandit, ids, time = NULL, ...) {
 
 register_form("reward", observe = observe_numbers, report = report_numbers, amend = amend_numbers,
               withdraw = withdraw_rewards, most_compared = 0L,
-              given = function(bandit, given, count) check_measurements(bandit, given, count, replicates = FALSE))
+              given = function(bandit, given, count) check_measurements(bandit, given, count))
 register_form("outcomes", withdraw = withdraw_several)
 register_form("response", report = report_responses, amend = amend_responses,
               given = function(bandit, given, count) {

@@ -29,10 +29,9 @@ record_rewards <- function(bandit, id, reward, constraints, time, beside, reach 
 
 # Measurements of `count` queries: `given` has `reward` and, if they were given, `noise_var`, `size`, `sd` and `spread`.
 # The reward of a query is one number, or the mean of several replicates, whose noise variance is divided by their
-# number. `spread`: the sum of their squared deviations from the mean, which refits need. `replicates`: may one query
-# have several rewards?
-check_measurements <- function(bandit, given, count, replicates = TRUE) {
-  if (replicates && count == 1 && is_number(given$reward) && length(given$reward) > 1) {
+# number. `spread`: the sum of their squared deviations from the mean, which refits need.
+check_measurements <- function(bandit, given, count) {
+  if (count == 1 && is_number(given$reward) && length(given$reward) > 1) {
     if (!is.null(given$size)) stop_unused("size", "it is the number of these replicates")
     all <- check_rewards(given$reward, length(given$reward))
     if (!is.null(given$sd)) given[c("noise_var", "sd")] <- list(variance_of_sd(given$sd, given$noise_var, 1), NULL)

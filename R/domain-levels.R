@@ -3,6 +3,7 @@
 check_levels <- function(levels) {
   allowed <- "distinct levels: characters, a factor, or numbers"
   if (missing(levels)) stop_missing("levels", allowed)
+  check_sound(levels, "levels", allowed)
   if (is.factor(levels)) levels <- factor(base::levels(levels), base::levels(levels), ordered = is.ordered(levels))
   numbers <- is.numeric(levels) && !is.object(levels) && all(is.finite(levels)) && !anyDuplicated(levels)
   if (length(levels) == 0 || !(numbers || are_names(if (is.factor(levels)) base::levels(levels) else levels))) {

@@ -246,8 +246,8 @@ as_domain <- function(domain, arg = "domain") {
                    "list of c(lower, upper) and levels")
   if (missing(domain)) stop_missing(arg, sub("a domain: ", "", allowed), "`list(x = c(0, 1))` for an input from 0 to 1")
   if (inherits(domain, "bandit_domain")) return(check_domain(domain, arg))
-  if (is.list(domain) && !is.data.frame(domain)) {
-    domain[] <- lapply(domain, function(p) if (inherits(p, "Date")) as.double(p) else p)   # days, as in data
+  if (is.list(domain) && !is.data.frame(domain) && !is_broken_time(domain)) {
+    domain <- dates_as_days(domain, arg)
     pairs <- length(domain) > 0 && !is.null(names(domain)) &&
       all(vapply(domain, function(p) is_number(p) && length(p) == 2, logical(1)))
     if (pairs) return(box_of_pairs(domain, arg))

@@ -401,6 +401,21 @@ is_number <- function(x) {
 # (An object may have the class of a time series, but no times.)
 is_series <- function(x) inherits(x, "ts") && !is.null(attr(x, "tsp"))
 
+# Does an object only have the class of dates or times?
+is_broken_time <- function(x) {
+  if (inherits(x, "POSIXlt")) return(is.null(attempt(as.POSIXct(x))))
+  inherits(x, c("Date", "POSIXct", "difftime")) && !typeof(x) %in% c("integer", "double")
+}
+
+# The elements of a plain list, dates as days.
+dates_as_days <- function(x, arg) {
+  x[] <- lapply(x, function(one) {
+    if (is_broken_time(one)) stop_argument(arg, "one with an invalid date or time", "numbers or dates")
+    if (inherits(one, "Date")) as.double(one) else one
+  })
+  x
+}
+
 # A factor's values as text; an error if an object only has the class of a factor.
 factor_text <- function(x, arg) {
   codes <- if (typeof(x) == "integer") unclass(x)
@@ -514,7 +529,7 @@ are_names <- function(x) is_text(x) && all(nzchar(x)) && !anyDuplicated(x) && !a
 check_sound <- function(x, arg, allowed = "numbers or a data.frame") {
   sound <- !is.object(x) || catch_error({
     list(length(x), names(x), dim(x))
-    TRUE
+    !is_broken_time(x)
   }, function(e) FALSE)
   if (!sound) stop_argument(arg, describe(x), allowed)
 }
@@ -581,6 +596,10 @@ check_data_frame <- function(x, arg = deparse(substitute(x))) {
   whole <- is.data.frame(x) && typeof(x) == "list" && is_text(names(x)) && length(names(x)) == length(x) &&
     all(vapply(unclass(x), NROW, 1L) == .row_names_info(x, 2L))
   if (!whole) stop_argument(arg, if (is.data.frame(x)) "an invalid one" else describe(x), "a data.frame")
+  broken <- vapply(unclass(x), is_broken_time, NA)
+  if (any(broken)) {
+    stop_argument(arg, sprintf("one with invalid dates or times in column `%s`", names(x)[broken][1]), "a data.frame")
+  }
   x
 }
 

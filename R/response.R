@@ -544,6 +544,7 @@ as_yes_no <- function(x) {
 yes_no_remedy <- "`rewards = rewards_binary()` for results that are yes or no"
 
 check_rewards <- function(reward, count) {
+  check_sound(reward, "reward", "numbers")
   if (is.logical(reward) && !is.object(reward) && length(reward) && all(is.na(reward))) reward <- as.double(reward)
   if (!is.numeric(reward) && !is.null(as_yes_no(reward))) {
     stop_argument("reward", describe(reward), amount_of(count, "finite number"), try = yes_no_remedy)

@@ -581,6 +581,10 @@ test_that("replicates of one query are recorded by mean, number and spread, howe
   added <- make()
   added$add(data.frame(x = q$x[1]), reward = mean(y), size = 3, sd = sd(y))
   expect_equal(added$history()[c("reward", "size", "spread")], seen[1, c("reward", "size", "spread")])
+  added$add(data.frame(x = q$x[1]), reward = y)
+  measured <- as.matrix(added$history()[c("reward", "size", "spread")])
+  expect_equal(measured[2, ], measured[1, ])
+  expect_error(added$add(data.frame(x = c(0.1, 0.2)), reward = y), class = "gpbandits_error")
   # The posterior mean there is near theirs.
   b$observe(2, 0)
   expect_lt(abs(b$posterior(data.frame(x = q$x[1]))$mean - mean(y)), 0.2)

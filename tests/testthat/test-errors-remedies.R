@@ -28,6 +28,10 @@ test_that("errors state a remedy, and the missing column", {
   several <- auto_bandit(list(x = c(0, 1)), outcomes = list(yield = to_maximize(), ph = at_most(7)))
   several$suggest()
   expect_match(said_by(several$observe(data.frame(id = 1, yeild = 2))), "without `yield`, `ph` (its columns: id, yeild)", fixed = TRUE)
+  # An outcome's name is no argument, not even if it begins the name of one.
+  expect_match(said_by(several$observe(1, ph = 1)), "Use `reward = c(ph = )`", fixed = TRUE)
+  b_named <- auto_bandit(list(x = c(0, 1)), outcomes = list(a = to_maximize(), b = to_minimize()))
+  expect_match(said_by(b_named$observe(1, b = 2)), "Use `reward = c(b = )`", fixed = TRUE)
 })
 
 test_that("a search without a successful evaluation reports the reason", {

@@ -94,6 +94,26 @@ test_that("numbers and data.frames of a broken or foreign class are errors", {
   expect_identical(finite_domain(structure(1:3, dim = 3L))$x, finite_domain(1:3)$x)
 })
 
+test_that("objects that only claim to be dates or times are errors wherever data are read", {
+  b <- auto_bandit(list(x = c(0, 1)), contexts = list(z = c(0, 1)))
+  b$suggest(context = list(z = 0))
+  column <- function(...) structure(list(...), row.names = 1L, class = "data.frame")
+  for (bad in list(structure(list(1), class = "POSIXct"), structure(list(1), class = "Date"), structure("a", class = "Date"),
+                   structure(list(sec = 1), class = c("POSIXlt", "POSIXt")), structure(list(1), class = "difftime"))) {
+    refused(product_domain(rows = bad, box = list(x = c(0, 1))))
+    refused(finite_domain(column(a = bad)))
+    refused(search_space(x = bad))
+    refused(param_factor(bad))
+    for (given in list(column(x = bad, reward = 1), column(x = 0.2, reward = bad), column(x = 0.2, reward = 1, day = bad))) {
+      refused(auto_bandit(list(x = c(0, 1)), given))
+    }
+    refused(b$suggest(context = list(z = bad)))
+    refused(b$observe(1, bad))
+    refused(b$add(list(x = bad), reward = 1, context = list(z = 0)))
+  }
+  expect_identical(b$history()$status, "pending")
+})
+
 test_that("objects that only claim to be a result, a problem or a bandit are errors in its methods", {
   bodies <- list(list(), list(kind = "ts", type = "sum", config = 1, data = 1, bandit = 1, rounds = 1), 1, "a", function() 1)
   for (class in c("bandit_run", "bandit_comparison", "bandit_maximum", "bandit_problem", "bandit_test_function", "bandit_check",
