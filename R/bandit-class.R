@@ -93,6 +93,10 @@ GPBandit <- setRefClass("GPBandit",
       "Returns one row per query."
       with_propensity(bandit_history(own_fields()), own_fields(), draws)
     },
+    propensity = function(context = NULL, draws = 1000, arms = NULL, ...) {
+      "Returns the probability of each arm at the next choice."
+      bandit_propensity(bandit = looked_at(own_fields()), context, draws, arms, ...)
+    },
     information_gain = function() {
       "Returns the information gain in nats."
       bandit_facts(looked_at(own_fields()))$log_det / 2

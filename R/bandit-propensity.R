@@ -104,3 +104,65 @@ choice_counts <- function(handle, config, contexts, draws, width) {
   if (!trait(config$policy, "draws_choice")) width <- NA_real_
   cpp_bandit_choice_counts(handle, contexts, point_count(config$domain), draws, width)
 }
+
+# The proportion with which each arm (column) would be chosen in each context (row). Without randomness it is exact.
+chosen_shares <- function(bandit, contexts, draws) {
+  rebuild(bandit)
+  config <- bandit$config
+  count <- length(contexts$row)
+  if (!is_randomised(config)) draws <- 1
+  drawn_width <- !is.null(config$policy$width) && trait(config$policy$width, "drawn")
+  joint <- trait(config$policy, "draws_choice") && !explores(config) && !drawn_width &&
+    !trait(config$pending, "noticed")
+  width <- if (joint) cpp_bandit_width(bandit$handle) else NA_real_
+  some <- split(seq_len(count), (seq_len(count) - 1) %/% 50)
+  with_bar(NULL, count, function(bar) do.call(rbind, unname(lapply(some, function(rows) {
+    found <- choice_counts(bandit$handle, config, subset_contexts(contexts, rows), draws, width) / draws
+    if (!is.null(bar)) bar(length(rows))
+    found
+  }))))
+}
+
+# The probabilities of all arms at the next choice in each context, before it is made.
+bandit_propensity <- function(bandit, context, draws, arms, ...) {
+  check_dots_empty(..., allowed = c("context", "draws", "arms"))
+  draws <- check_count(draws, upper = 1e5)
+  config <- bandit$config
+  check_propensity(bandit)
+  given <- if (!is.null(context) && length(config$context_names)) context_matrix(config, context)
+  rows <- max(1L, nrow(given))
+  contexts <- with_arms(contexts_for(bandit, if (is.null(given)) context else as_codes(given), rows), bandit, arms)
+  if (unplayed_of_design(bandit, contexts) > 0) {
+    stop_state("`$propensity()` has no answer yet, because the next points are those of the initial design. Make ",
+               "these queries first.", argument = "context")
+  }
+  eligible <- or_else(contexts$eligible, rep(TRUE, point_count(config$domain)))
+  uniform <- trait(config$policy, "uniform")
+  found <- if (uniform) matrix(eligible / sum(eligible), rows, length(eligible), byrow = TRUE)
+           else preserve_rng({
+             set.seed(1)
+             chosen_shares(bandit, contexts, draws)
+           })
+  exact <- uniform || !is_randomised(config)
+  # (A random policy may choose any eligible arm: one more choice is divided equally among them.)
+  if (!exact && chooses_at_random(config$policy)) found <- (draws * found + rep(eligible / sum(eligible), each = rows)) / (draws + 1)
+  value <- as.vector(t(found[, eligible, drop = FALSE]))
+  points <- subset_points(all_points(config$domain), rep(which(eligible), rows))
+  columns <- point_labels(config$domain, points$arm, points$inputs)
+  if (!is.null(given)) {
+    columns <- c(columns, context_columns(config, given[rep(seq_len(rows), each = sum(eligible)), , drop = FALSE]))
+  }
+  names <- vapply(c("propensity", "propensity_se"), beside, "", given_names(config))
+  columns[names] <- list(value, if (exact) 0 * value else sqrt(value * (1 - value) / (draws + 1)))
+  cpp_frame(columns)
+}
+
+check_propensity <- function(bandit) {
+  config <- bandit$config
+  why <- if (!is.null(rule_of(bandit))) rule_of(bandit)$title
+         else if (of_form(config, "compares")) "comparisons"
+         else if (!can_count(config$domain)) describe_domain(config$domain)
+  if (is.null(why)) return(invisible())
+  stop_state("`$propensity()` needs a policy that chooses among arms; this bandit has ", why,
+             ". A table of all combinations, `expand.grid()`, is a domain with arms.", argument = "context")
+}

@@ -214,7 +214,8 @@ check_engine <- function(config) {
 #'   points that the variance includes in the current segment.
 #' * `$safe()` returns the classification of [safe_opt()], see [safe-methods].
 #' * `$levels()` returns the labels of [gp_lse()].
-#' * `$history()` returns a data.frame with one row per query, see [bandit-history].
+#' * `$history()` returns a data.frame with one row per query, `$propensity()` the probability of each arm at the next
+#'   choice, see [bandit-history].
 #'
 #' @section State:
 #' For `$copy()`, `saveRDS()` and other processes see [bandit-state], for `$catch_up()` and `$renew()` [bandit_store()]
@@ -263,6 +264,9 @@ NULL
 #'   [evaluate_policy()]. The estimate is the proportion of equal choices among `draws` fresh ones and the choice
 #'   itself; the column `propensity_se` is its standard error, 0 where a formula was used. Each such query needs the
 #'   posterior of its time and `draws` choices (seconds under [policy_mes()]).
+#'   `$propensity(context = NULL, draws = 1000, arms = NULL)` returns these probabilities for all arms before a choice,
+#'   one row per arm (and context): exactly if there is a formula or no randomness, else from `draws` choices and an
+#'   equal chance of one more. A choice that your own code draws from them has the propensity of its row.
 #' @section Names: If arms have names, the history shows them too. Next to an input called like another column (such as
 #'   `width`), that other column has a dot in front (`.width`).
 #' @concept propensity

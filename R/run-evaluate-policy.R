@@ -345,24 +345,6 @@ self_normalised <- function(weights, reward) {
        total = total)
 }
 
-# The proportion with which each arm (column) would be chosen in each context (row). Without randomness it is exact.
-chosen_shares <- function(bandit, contexts, draws) {
-  rebuild(bandit)
-  config <- bandit$config
-  count <- length(contexts$row)
-  if (!is_randomised(config)) draws <- 1
-  drawn_width <- !is.null(config$policy$width) && trait(config$policy$width, "drawn")
-  joint <- trait(config$policy, "draws_choice") && !explores(config) && !drawn_width &&
-    !trait(config$pending, "noticed")
-  width <- if (joint) cpp_bandit_width(bandit$handle) else NA_real_
-  some <- split(seq_len(count), (seq_len(count) - 1) %/% 50)
-  with_bar(NULL, count, function(bar) do.call(rbind, unname(lapply(some, function(rows) {
-    found <- choice_counts(bandit$handle, config, subset_contexts(contexts, rows), draws, width) / draws
-    if (!is.null(bar)) bar(length(rows))
-    found
-  }))))
-}
-
 # The standard error, from the random choices alone, of an estimate that is a constant plus the sum of `pull` times the
 # probabilities `policy` (a row per context, a column per arm), which are proportions of `draws` choices.
 se_of_draws <- function(policy, pull, draws) {

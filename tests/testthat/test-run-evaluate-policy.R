@@ -81,6 +81,39 @@ test_that("Thompson sampling's propensities are those of its draws, with two arm
   expect_true(all(p > 0 & p <= 1))
 })
 
+test_that("the probabilities of all arms before a choice are those of the choice that follows", {
+  b <- gp_bandit(c(0, 0.4, 1), kernel_se(0.3), 0.1, "ts", contexts = "age")
+  set.seed(4)
+  for (k in 1:5) {
+    q <- b$suggest(context = c(age = k / 6))
+    b$observe(q$id, k %% 2)
+  }
+  set.seed(9)
+  before <- b$propensity(context = c(age = 0.3), draws = 20000)
+  after <- runif(1)
+  set.seed(9)
+  expect_identical(runif(1), after)
+  expect_named(before, c("arm", "x1", "age", "propensity", "propensity_se"))
+  expect_equal(sum(before$propensity), 1)
+  both <- b$propensity(context = data.frame(age = c(0.9, 0.3)), draws = 20000)
+  expect_identical(both$age, rep(c(0.9, 0.3), each = 3))
+  expect_lt(max(abs(both$propensity[4:6] - before$propensity)), 0.02)
+  q <- b$suggest(context = c(age = 0.3))
+  expect_lt(abs(before$propensity[q$arm] - b$history(draws = 20000)$propensity[q$id]), 0.02)
+  some <- b$copy()$propensity(context = c(age = 0.3), arms = c(1, 3))
+  expect_identical(some$arm, c(1L, 3L))
+  expect_true(all(some$propensity > 0) && abs(sum(some$propensity) - 1) < 1e-12)
+  # Without draws: uniform choices, and those without randomness.
+  expect_identical(gp_bandit(1:4, kernel_se(1), 0.1, "uniform")$propensity(arms = c(2, 3))$propensity, c(0.5, 0.5))
+  sure <- gp_ucb(1:3, kernel_se(1), 0.1)$add(arm = 1:3, reward = c(0, 2, 1))
+  expect_identical(sure$propensity()[c("propensity", "propensity_se")], data.frame(propensity = c(0, 1, 0), propensity_se = 0))
+  expect_error(auto_bandit(data.frame(page = c("A", "B")), policy = "ts")$propensity(), "initial design",
+               class = "gpbandits_state_error")
+  expect_error(auto_bandit(list(page = c("A", "B")))$propensity(), "expand.grid", class = "gpbandits_state_error")
+  expect_error(b$propensity(), "`context`", class = "gpbandits_error")
+  expect_error(b$propensity(context = c(age = 1), draws = 0), "`draws`", class = "gpbandits_error")
+})
+
 # A logged run of a policy with known, unequal probabilities in two contexts, and the truth about a target.
 arms <- seq(0, 1, length.out = 5)
 truth <- rbind(c(0.1, 0.3, 0.5, 0.7, 0.9), c(0.8, 0.6, 0.4, 0.3, 0.1))
