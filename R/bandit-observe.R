@@ -1,11 +1,16 @@
 # `$observe()`, `$add()`, `$amend()`, `$withdraw()`, `$fail()`, `$rank()`. Layer: bandit.
 
-# The core records valid rewards at once; other cases are handled here, or are errors with an explanation.
+# The core records valid results at once; other cases are handled here, or are errors with an explanation.
 bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, prefer = NULL, sd = NULL,
                            note = NULL, ...) {
   if (needs_transaction(bandit)) {
     return(observe_in(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, sd = sd,
                       note = note, ...))
+  }
+  plain <- ...length() == 0 && !missing(id) && is.null(size) && is.null(prefer) && is.null(sd) && is.null(note)
+  if (plain) {
+    given <- if (!missing(reward)) reward
+    if (record_rewards(bandit, id, given, constraints, time, noise_var, at_the_edge)) return(invisible(bandit))
   }
   if (...length() || missing(id) || is.list(id) && !is.data.frame(id)) check_is_report(bandit = bandit, id = id, ...)
   if (missing(reward)) {
@@ -17,9 +22,6 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
     reported <- read_report(bandit, check_data_frame(id, "id"), is.null(reward))
     id <- reported$frame
     noted <- reported$noted
-  }
-  if (is.null(size) && is.null(prefer) && is.null(sd) && is.null(note) && is.null(noted)) {
-    if (record_rewards(bandit, id, reward, constraints, time, noise_var, at_the_edge)) return(invisible(bandit))
   }
   ids <- if (is.data.frame(id)) id$id else id
   if (is.null(noted)) noted <- check_note(note, length(ids))

@@ -122,6 +122,16 @@ suggest_outcomes <- function() {
   counted(b$suggest(4))
 }
 
+# A table of the suggested queries with a column for each outcome.
+observe_outcomes <- function() {
+  b <- gp_ei(box, kernel_matern(2.5, 0.3), noise_var = 0.01, pending = pending_hallucinate(),
+             outcomes = list(yield = to_maximize(), impurity = at_most(0.5)))
+  with_results <- function(q) cbind(q, yield = f(q), impurity = q$x)
+  b$observe(with_results(b$suggest()))
+  q <- with_results(b$suggest(4))
+  counted(b$observe(q))
+}
+
 # A query before which a refit falls due.
 suggest_refit <- function(b) {
   is_due <- utils::getFromNamespace("is_refit_due", "gpbandits")
@@ -153,6 +163,7 @@ making <- function() {
 }
 
 roads <- list("late reward with its own noise" = late_reward, "suggest(4) of two outcomes" = suggest_outcomes,
+              "table of two outcomes" = observe_outcomes,
               "suggest that refits" = function() suggest_refit(one_model()),
               "auto_bandit() that refits" = function() suggest_refit(auto_bandit(box, n_initial = 6)),
               "store's row to the posterior" = posterior_of_store, "making a bandit" = making)

@@ -364,12 +364,12 @@ test_that("one query or reward per call of the core gives the same state as the 
       set.seed(3)
       b <- makes[[name]]()
       shown <- lapply(1:9, function(t) {
-        # (All arms are given as the eligible ones, and a table of rewards is checked by R.)
+        # (All arms are given as the eligible ones, and R checks a table with a column of $history().)
         z <- if (!is.null(here[[name]])) here[[name]](t)
         q <- if (quick || name == "box") b$suggest(context = z) else b$suggest(context = z, arms = 1:12)
         reward <- if (name %in% c("successes", "failures")) as.double(sin(3 * t) > 0) else sin(3 * t)
         if (t == 4) return(q)
-        if (quick) b$observe(q$id, reward) else b$observe(data.frame(id = q$id, reward = reward))
+        if (quick) b$observe(q$id, reward) else b$observe(data.frame(id = q$id, reward, status = "pending"))
         q
       })
       b$observe(4L, 1L)
@@ -381,6 +381,73 @@ test_that("one query or reward per call of the core gives the same state as the 
     expect_identical(lives$quick, lives$long, label = name)
     expect_identical(lives$quick$again, lives$quick$history)
   }
+})
+
+test_that("a table of outcomes and constraints is recorded by one call of the core, as by the general code", {
+  box <- list(x = c(0, 1), z = c(0, 1))
+  k <- kernel_se(0.3)
+  two <- list(yield = to_maximize(), dust = at_most(0.5))
+  broken <- list(yield = to_maximize(), dust = at_most(0.5, rewards = rewards_binary()))
+  makes <- list(
+    outcomes = function() gp_ei(box, k, noise_var = 0.01, outcomes = two),
+    arms = function() gp_ei(data.frame(name = letters[1:5], x = 1:5), k, noise_var = 0.01, outcomes = two),
+    response = function() gp_ei(box, k, noise_var = 0.01, outcomes = broken),
+    named = function() gp_ei(box, k, noise_var = 0.01, outcomes = two[1]),
+    constraints = function() gp_ucb(box, k, 0.01, width = width_constant(2), constraints = constraints_noiseless(2, 4))
+  )
+  values <- function(q, name) {
+    out <- switch(name, named = , constraints = list(reward = q$x), list(yield = q$x, dust = as.double(q$x > 0.4)))
+    if (name == "named") names(out) <- "yield"
+    if (name == "constraints") out[c("g1", "g2")] <- list(q$x - 0.5, 0.1 * q$x)
+    as.data.frame(out)
+  }
+  log_of <- function(b) lapply(mget(c("queries", "events"), envir = as.environment(b)), gpbandits:::table_columns)
+  for (name in names(makes)) {
+    makes_log <- function(report) {
+      set.seed(2)
+      b <- makes[[name]]()
+      for (t in 1:4) {
+        q <- suppressWarnings(b$suggest(2))
+        report(b, q, values(q, name))
+      }
+      if (!name %in% c("named", "constraints")) report(b, b$suggest(), data.frame(yield = 0.3, dust = NA_real_))
+      log_of(b)
+    }
+    general <- makes_log(function(b, q, y) b$observe(cbind(q, y, status = "pending")))
+    by_table <- function(b, q, y) {
+      reply <- gpbandits:::cpp_bandit_observe(b, cbind(q, y), NULL, NULL, NULL, NULL, 3)
+      expect_identical(reply$status, "done", label = name)
+    }
+    if (name != "named") expect_identical(makes_log(by_table), general, label = name)
+    expect_identical(makes_log(function(b, q, y) b$observe(cbind(q[1:2], y))), general, label = name)
+    by_id <- function(b, q, y) {
+      if (name == "constraints") return(b$observe(q$id, y$reward, constraints = as.matrix(y[2:3])))
+      b$observe(q$id[1], unlist(y[1, , drop = FALSE]))
+      if (nrow(q) > 1) b$observe(q$id[-1], as.list(y[-1, , drop = FALSE]))
+    }
+    expect_identical(makes_log(by_id), general, label = name)
+  }
+})
+
+test_that("a table that the core cannot record as it is changes nothing there", {
+  b <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), noise_var = 0.01, pending = pending_hallucinate(),
+             outcomes = list(yield = to_maximize(), dust = at_most(0.5)))
+  q <- b$suggest(2)
+  good <- cbind(q, yield = c(1, 2), dust = 0)
+  bad <- list(good[2:1, ], good[c(1, 1), ], good["x"], good[c("id", "x")], cbind(good, note = "a"), within(good, x <- x + 1),
+              within(good, yield[2] <- Inf), within(good, yield <- TRUE), within(good, id <- id + 1),
+              within(good, rm(id)), within(good, id <- NA_real_), as.list(good), good[0, ], cbind(good, yield = 1))
+  for (one in bad) {
+    reply <- gpbandits:::cpp_bandit_observe(b, one, NULL, NULL, NULL, NULL, 3)
+    expect_identical(reply$status, "open")
+  }
+  expect_identical(b$history()$status, rep("pending", 2))
+  for (one in list(c(yield = 1, mist = 2), c(1, 2), list(yield = 1:2), c(yield = NA_real_))) {
+    expect_identical(gpbandits:::cpp_bandit_observe(b, 1, one, NULL, NULL, NULL, 3)$status, "open")
+  }
+  b$observe(good)
+  expect_identical(gpbandits:::cpp_bandit_observe(b, good, NULL, NULL, NULL, NULL, 3)$status, "open")
+  expect_no_error(b$observe(good))
 })
 
 test_that("rewards with noise variances, and rounds with a failure, have the same effect in a table", {

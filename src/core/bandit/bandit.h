@@ -146,11 +146,11 @@ class Bandit final : private PointFacts {
   const Posterior& curved() const { return first().curved(); }
   // Are rewards anything other than measurements with Gaussian noise?
   bool has_likelihood() const { return model_state_.outcomes[0].likelihood != nullptr; }
-  // Is this number by itself an observation of a query? (False if only the caller can decide.)
-  bool is_reward(double value) const {
-    const OutcomeModelState& first = model_state_.outcomes[0];
-    if (!first.likelihood) return std::abs(value) <= kLargest;
-    return !first.compares && first.likelihood->is_reward(value);
+  // Is this number by itself a value of the outcome? (False if only the caller can decide.)
+  bool is_reward(double value, Index outcome) const {
+    const OutcomeModelState& one = model_state(outcome);
+    if (!one.likelihood) return std::abs(value) <= kLargest;
+    return !one.compares && one.likelihood->is_reward(value);
   }
   // The observations, with the fit of the sites if there is a likelihood.
   const Observations& known() const { return first().known(); }
