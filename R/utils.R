@@ -15,10 +15,11 @@ force_arguments <- function(frame = parent.frame()) {
   for (name in ls(frame, sorted = FALSE)) if (!eval(call("missing", as.name(name)), frame)) get(name, envir = frame)
 }
 
-# requireNamespace(), which would treat a time limit of the caller as a package that is not installed.
+# requireNamespace(), which would treat a time limit of the caller as a package that is not installed. (R's code that
+# registers S4 classes and methods of a package drops errors, a time limit among them: it waits until all is loaded.)
 has_package <- function(package) {
   isNamespaceLoaded(package) || catch_error({
-    loadNamespace(package)
+    suspendInterrupts(loadNamespace(package))
     TRUE
   }, function(e) FALSE)
 }
