@@ -32,17 +32,25 @@ check_mean_function <- function(config) {
 }
 
 # Values of the function in the user's units, at model inputs (rows).
-prior_function_at <- function(config, inputs) {
-  frame <- points_for_users(config)(inputs)
-  if (!is.data.frame(frame)) frame <- as.data.frame(frame)
+prior_function_at <- function(config, inputs) prior_function(config)(inputs)
+
+prior_function <- function(config) {
+  users <- points_for_users(config)
   f <- config$mean_function
-  text <- sprintf("for %d points", nrow(frame))
-  found <- if (is.function(f)) call_user(f(frame), "mean", text)
-           else call_user(eval(str2lang(f), frame, condition_home()), "mean", text)
-  if (!is_number(found) || length(found) != nrow(frame) || any(!is.finite(found))) {
-    stop_returned("mean", found, "one finite number for each point (a row of its argument)")
+  if (!is.function(f)) {
+    expression <- str2lang(f)
+    home <- condition_home()
   }
-  as.double(found)
+  function(inputs) {
+    frame <- users(inputs)
+    if (!is.data.frame(frame)) frame <- as.data.frame(frame)
+    found <- call_user(if (is.function(f)) f(frame) else eval(expression, frame, home), "mean",
+                       sprintf("for %d points", nrow(frame)))
+    if (!is_number(found) || length(found) != nrow(frame) || any(!is.finite(found))) {
+      stop_returned("mean", found, "one finite number for each point (a row of its argument)")
+    }
+    as.double(found)
+  }
 }
 
 condition_home <- function() {
@@ -50,8 +58,13 @@ condition_home <- function() {
 }
 
 # What the function adds to the prior mean of the model, in its units.
-mean_in_model <- function(config, inputs) {
-  added_under(if (!is.null(config$outputs)) output_map(config), prior_function_at(config, inputs))
+mean_in_model <- function(config, inputs) mean_reader(config)(inputs)
+
+# The same as a function of the inputs.
+mean_reader <- function(config) {
+  map <- if (!is.null(config$outputs)) output_map(config)
+  at <- prior_function(config)
+  function(inputs) added_under(map, at(inputs))
 }
 
 # The same for values of the function, under an output transform.
@@ -68,8 +81,7 @@ mean_for_twin <- function(config) {
   function(frame) config$mean + mean_in_model(config, points_anywhere(config$domain, frame)$inputs)
 }
 
-# The settings of the core's space with the function: values per arm, or functions of points. Several models ask for the
-# same points one after the other.
+# The settings of the core's space with the function: values per arm, or functions of points.
 with_mean_function <- function(space, config) {
   if (is.null(config$mean_function)) return(space)
   domain <- config$domain
@@ -80,46 +92,39 @@ with_mean_function <- function(space, config) {
     return(space)
   }
   d <- length(model_names(domain))
-  space$mean_values <- remembering(function(inputs) mean_in_model(config, inputs[, seq_len(d), drop = FALSE]))
-  space$mean_slope <- remembering(function(inputs) c(slope_of_mean(config, inputs[1, seq_len(d)]),
-                                                      rep(0, ncol(inputs) - d)))
+  own <- function(inputs) inputs[, seq_len(d), drop = FALSE]
+  values <- mean_reader(config)
+  point <- mean_at_point(config, values)
+  space$mean_values <- function(inputs) if (nrow(inputs) == 1) point(own(inputs))$value else values(own(inputs))
+  space$mean_slope <- function(inputs) c(point(own(inputs))$slope, rep(0, ncol(inputs) - d))
   space
 }
 
-remembering <- function(f) {
-  last <- NULL
-  found <- NULL
-  function(inputs) {
-    if (!identical(inputs, last)) {
-      found <<- f(inputs)
-      last <<- inputs
-    }
+# A function that returns the value at one point (a row) and the gradient, by central differences within the ranges; 0
+# for levels. A search asks for both at the same point, so the last answer is kept.
+mean_at_point <- function(config, values) {
+  range <- input_ranges(config$domain)
+  step <- 1e-5 * (range[2, ] - range[1, ])
+  moving <- setdiff(which(step > 0), which(coded_columns(config$domain)))
+  count <- length(moving)
+  rows <- seq_len(count)
+  below <- cbind(rows + 1L, moving)
+  above <- cbind(count + rows + 1L, moving)
+  last <- found <- NULL
+  function(x) {
+    if (identical(x, last)) return(found)
+    points <- x[rep(1L, 2L * count + 1L), , drop = FALSE]
+    at <- x[moving]
+    points[below] <- pmax(at - step[moving], pmin(at, range[1, moving]))
+    points[above] <- pmin(at + step[moving], pmax(at, range[2, moving]))
+    value <- values(points)
+    apart <- points[above] - points[below]
+    slope <- numeric(length(x))
+    slope[moving] <- ifelse(apart > 0, (value[count + rows + 1L] - value[rows + 1L]) / apart, 0)
+    found <<- list(value = value[1], slope = slope)
+    last <<- x
     found
   }
-}
-
-# The gradient at a point, by central differences within the ranges; 0 for levels.
-slope_of_mean <- function(config, x) {
-  range <- input_ranges(config$domain)
-  side <- range[2, ] - range[1, ]
-  moving <- which(!seq_along(x) %in% which(coded_columns(config$domain)) & side > 0)
-  step <- 1e-5 * side
-  at <- function(sign) {
-    points <- matrix(x, length(moving), length(x), byrow = TRUE)
-    for (k in seq_along(moving)) {
-      j <- moving[k]
-      points[k, j] <- min(max(x[j] + sign * step[j], min(x[j], range[1, j])), max(x[j], range[2, j]))
-    }
-    points
-  }
-  out <- numeric(length(x))
-  if (length(moving) == 0) return(out)
-  ends <- list(at(-1), at(1))
-  values <- mean_in_model(config, rbind(ends[[1]], ends[[2]]))
-  count <- length(moving)
-  apart <- (ends[[2]] - ends[[1]])[cbind(seq_len(count), moving)]
-  out[moving] <- ifelse(apart > 0, (values[count + seq_len(count)] - values[seq_len(count)]) / apart, 0)
-  out
 }
 
 # In the user's units, at all queries or some: what rewards are compared with before their scale is estimated.

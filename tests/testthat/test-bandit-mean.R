@@ -58,9 +58,27 @@ test_that("searches climb the function: choices are as good as those of a fine g
     height <- at$mean + width * at$sd
     expect_gte(height[nrow(at)], max(height) - 1e-3)
   }
-  slope <- gpbandits:::slope_of_mean(b$config, c(3, 1))
-  expect_equal(slope, c(20 / 3 * cos(1), 2), tolerance = 1e-6)
-  expect_equal(gpbandits:::slope_of_mean(b$config, c(0, 5)), c(20 / 3, -6), tolerance = 1e-3)
+  slope <- function(...) gpbandits:::mean_at_point(b$config, gpbandits:::mean_reader(b$config))(rbind(c(...)))$slope
+  expect_equal(slope(3, 1), c(20 / 3 * cos(1), 2), tolerance = 1e-6)
+  expect_equal(slope(0, 5), c(20 / 3, -6), tolerance = 1e-3)
+})
+
+test_that("a search asks for the value and the gradient at a point by one call, for all models", {
+  asked <- list()
+  counted <- function(x) {
+    asked[[length(asked) + 1]] <<- x
+    -(x$u - 0.3)^2
+  }
+  space <- search_space(u = c(0, 1), k = c("a", "b"))
+  set.seed(1)
+  rows <- data.frame(u = 1:9 / 10, k = c("a", "b", "b"), reward = sin(1:9))
+  b <- auto_bandit(space, rows, model = gp_model(mean = counted), n_initial = 1)
+  asked <- list()
+  b$suggest()
+  points <- Filter(function(x) nrow(x) <= 3, asked)
+  expect_gt(length(points), 10)
+  expect_false(any(vapply(points, nrow, 1L) %in% 1:2))
+  expect_lt(sum(duplicated(points)) / length(points), 0.4)
 })
 
 test_that("with a right function few experiments are enough, in either direction and with levels", {

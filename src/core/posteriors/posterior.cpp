@@ -20,6 +20,15 @@ VectorXd CrossCovariance::at(const VectorXd&, MatrixXd&) const {
   throw_logic("these covariances are defined at the candidates only");
 }
 
+const VectorXd& PriorMean::Shape::last(Kept& kept, const Points& X) {
+  if (kept.at.rows() != X.rows() || kept.at.cols() != X.cols() || kept.at != X) {
+    kept.at.resize(0, 0);  // the function may throw
+    kept.found = kept.f(X);
+    kept.at = X;
+  }
+  return kept.found;
+}
+
 PriorMean::PriorMean(VectorXd values, std::shared_ptr<const Shape> shape)
     : values_(std::move(values)), shape_(std::move(shape)) {
   if (values_.size() < 1) throw_invalid("a prior mean needs a number");

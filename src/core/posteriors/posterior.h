@@ -88,9 +88,23 @@ class CrossCovariance {
 // last input of a point.
 class PriorMean {
  public:
-  // The function at points, and its gradient at a point (one row).
-  struct Shape {
-    std::function<VectorXd(const Points&)> values, slope;
+  // The function at points, and its gradient at a point (one row). Several models ask for the same points one after the
+  // other: the last values and the last gradient are kept.
+  class Shape {
+   public:
+    using Function = std::function<VectorXd(const Points&)>;
+    Shape(Function values, Function slope) : values_{std::move(values), {}, {}}, slope_{std::move(slope), {}, {}} {}
+    const VectorXd& values(const Points& X) const { return last(values_, X); }
+    const VectorXd& slope(const Points& x) const { return last(slope_, x); }
+
+   private:
+    struct Kept {
+      Function f;
+      Points at;
+      VectorXd found;
+    };
+    static const VectorXd& last(Kept& kept, const Points& X);
+    mutable Kept values_, slope_;
   };
   // (Not explicit: spaces take numbers.)
   PriorMean(VectorXd values, std::shared_ptr<const Shape> shape = nullptr);

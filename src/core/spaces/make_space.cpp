@@ -84,16 +84,6 @@ std::unique_ptr<Space> make_arms(const Settings& bandit, const Settings& space,
       std::move(mean), arms);
 }
 
-std::unique_ptr<Space> make_mixture(const Settings& bandit, const PolicyTraits& policy,
-                                    const Minimizers& minimizers) {
-  std::vector<MixtureSpace::Model> models;
-  for (const auto& one : bandit.parts("models")) {
-    models.push_back({make_space(*one, policy, minimizers), one->number("noise_var"),
-                      one->number("weight")});
-  }
-  return std::make_unique<MixtureSpace>(std::move(models), bandit.number("noise_var"));
-}
-
 // `transfer`: rows of earlier campaigns, their means, and the covariance of all campaigns.
 std::unique_ptr<Space> with_transfer(std::unique_ptr<Space> space, const Settings& bandit) {
   const auto transfer = bandit.part("transfer");
@@ -113,14 +103,17 @@ std::unique_ptr<Space> with_transfer(std::unique_ptr<Space> space, const Setting
                                         OpenEngine::of(engine, bandit.number("accuracy")));
 }
 
-PriorMean prior_mean_of(const Settings& space) {
-  if (!space.has("mean_values")) return space.numbers("prior_mean");
-  return {space.numbers("prior_mean"), std::make_shared<const PriorMean::Shape>(PriorMean::Shape{
-                                           space.point_function("mean_values"), space.point_function("mean_slope")})};
+using Shape = std::shared_ptr<const PriorMean::Shape>;
+
+Shape shape_of(const Settings& bandit) {
+  const auto space = bandit.part("space");
+  if (!space->has("mean_values")) return nullptr;
+  return std::make_shared<const PriorMean::Shape>(space->point_function("mean_values"),
+                                                  space->point_function("mean_slope"));
 }
 
 std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTraits& policy,
-                                        const Minimizers& minimizers) {
+                                        const Minimizers& minimizers, const Shape& shape) {
   const auto space = bandit.part("space");
   const std::string kind = space->text("kind");
   const KernelPtr kernel = make_kernel(*bandit.part("kernel"));
@@ -134,14 +127,32 @@ std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTrai
                                           space->numbers("prior_mean"), engine);
   }
   if (kind == "mixed") {
-    return std::make_unique<MixedSpace>(kernel, mixed_setting(*space), prior_mean_of(*space),
-                                        engine, minimizers(kSearchTolerance));
+    return std::make_unique<MixedSpace>(kernel, mixed_setting(*space),
+                                        PriorMean(space->numbers("prior_mean"), shape), engine, minimizers(kSearchTolerance));
   }
   if (kind != "box") throw_invalid("unknown space " + kind);
   return std::make_unique<BoxSpace>(kernel, space->matrix("rows"), space->flag("numbered"),
                                     box_of(*space), space->count("contexts"),
-                                    prior_mean_of(*space), engine, minimizers,
+                                    PriorMean(space->numbers("prior_mean"), shape), engine, minimizers,
                                     space->has("first") ? space->matrix("first") : MatrixXd());
+}
+
+std::unique_ptr<Space> make_single(const Settings& bandit, const PolicyTraits& policy, const Minimizers& minimizers,
+                                   const Shape& shape) {
+  auto space = make_plain_space(bandit, policy, minimizers, shape);
+  return bandit.has("transfer") ? with_transfer(std::move(space), bandit) : std::move(space);
+}
+
+std::unique_ptr<Space> make_mixture(const Settings& bandit, const PolicyTraits& policy,
+                                    const Minimizers& minimizers) {
+  std::vector<MixtureSpace::Model> models;
+  Shape shape;  // that of all models
+  for (const auto& one : bandit.parts("models")) {
+    if (!shape) shape = shape_of(*one);
+    models.push_back({make_single(*one, policy, minimizers, shape), one->number("noise_var"),
+                      one->number("weight")});
+  }
+  return std::make_unique<MixtureSpace>(std::move(models), bandit.number("noise_var"));
 }
 
 }  // namespace
@@ -149,8 +160,7 @@ std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTrai
 std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& policy,
                                   const Minimizers& minimizers) {
   if (bandit.has("models")) return make_mixture(bandit, policy, minimizers);
-  auto space = make_plain_space(bandit, policy, minimizers);
-  return bandit.has("transfer") ? with_transfer(std::move(space), bandit) : std::move(space);
+  return make_single(bandit, policy, minimizers, shape_of(bandit));
 }
 
 }  // namespace gpb
