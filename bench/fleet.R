@@ -5,7 +5,7 @@
 
 suppressPackageStartupMessages(library(gpbandits))
 suppressPackageStartupMessages(library(testthat))
-for (name in c("safety", "store")) source(sprintf("tests/testthat/helper-%s.R", name))
+for (name in c("testing", "safety", "store")) source(sprintf("tests/testthat/helper-%s.R", name))
 arguments <- commandArgs(TRUE)
 events <- if (length(arguments) > 0) as.integer(arguments[1]) else 10000L
 pause <- if (length(arguments) > 1) as.double(arguments[2]) else 0.05

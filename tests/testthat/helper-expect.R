@@ -24,6 +24,11 @@ expect_false <- function(object, info = NULL, label = label_of(substitute(object
   testthat::expect_false(object, info = info, label = label)
 }
 
+expect_null <- function(object, info = NULL, label = label_of(substitute(object))) {
+  if (is.null(object)) return(passed(object))
+  testthat::expect_null(object, info = info, label = label)
+}
+
 # (testthat's own writes the trace of every error down first.)
 expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL, label = label_of(substitute(object))) {
   caught <- tryCatch({

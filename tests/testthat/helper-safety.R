@@ -100,7 +100,7 @@ snapshot_of <- function(bandit) {
   list(history = bandit$history(), posterior = bandit$posterior(safe_x, context_of(bandit)),
        gain = bandit$information_gain(),
        events = lapply(c(kind = "kind", id = "id", reward = "reward"),
-                       function(name) gpbandits:::table_column(bandit$events, name)))
+                       function(name) log_column(bandit, name)))
 }
 
 next_of <- function(bandit) {

@@ -3,6 +3,13 @@
 
 store_packages <- function(...) all(vapply(c("DBI", "jsonlite", ...), requireNamespace, NA, quietly = TRUE))
 
+# For longer tests of stores. `unix`: with forks or signals.
+skip_without_store <- function(..., unix = FALSE) {
+  skip_on_cran()
+  if (unix) skip_on_os("windows")
+  skip_if_not(store_packages(...), paste("not all are installed:", toString(c("DBI", "jsonlite", ...))))
+}
+
 postgres_binary <- function(name) {
   found <- c(Sys.which(name), Sys.glob(file.path("/usr/lib/postgresql/*/bin", name)))
   utils::tail(found[nzchar(found)], 1)
@@ -226,7 +233,7 @@ store_point <- function(bandit) if (length(bandit$config$domain$names) == 2) cbi
 expect_same_log <- function(core, theirs, info = NULL) {
   expect_identical(core$history(), theirs$history(), info = info)
   for (table in c("queries", "events")) {
-    expect_identical(gpbandits:::table_columns(core[[table]]), gpbandits:::table_columns(theirs[[table]]), info = info)
+    expect_identical(log_columns(core, table), log_columns(theirs, table), info = info)
   }
   expect_identical(core$refits, theirs$refits, info = info)
 }
@@ -242,7 +249,7 @@ follow_log <- function(bandit, log, seed) {
   on.exit(do.call(RNGkind, as.list(old)))
   set.seed(seed, kind = "L'Ecuyer-CMRG", normal.kind = "Inversion", sample.kind = "Rejection")
   stream <- .Random.seed
-  events <- gpbandits:::table_columns(log$events)
+  events <- log_columns(log)
   history <- log$history()
   context <- function(id) if (length(log$config$context_names)) history$z[id]
   g <- function(id) if (!is.null(log$config$constraints)) as.matrix(history[id, c("g1", "g2")])

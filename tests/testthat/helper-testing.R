@@ -10,6 +10,15 @@ testing_entry <- function(name) {
   get(name, envir = asNamespace("gpbandits"))
 }
 
+# Calls end() at the end of a test.
+at_end <- function(test, end) do.call(on.exit, list(as.call(list(end)), add = TRUE), envir = test)
+
+# A device that draws nothing, until the end of the test.
+local_device <- function(test = parent.frame()) {
+  grDevices::pdf(NULL)
+  at_end(test, function() grDevices::dev.off())
+}
+
 # Values in the model's units as rewards.
 unmap_outputs <- function(map, value) gpbandits:::cpp_map_outputs(map, as.double(value), TRUE)
 
@@ -21,3 +30,20 @@ progress_amounts <- function(code) {
   progressr::with_progress(code, handlers = recorder, enable = TRUE)
   received
 }
+
+# ---- what tests see of the inside of objects, beside what their methods show ----------------
+
+# The settings in force, with the parameters of the last refit.
+config_now <- function(bandit) gpbandits:::current_config(as.environment(bandit))
+
+# The log of a bandit.
+log_columns <- function(bandit, table = "events") gpbandits:::table_columns(as.environment(bandit)[[table]])
+log_column <- function(bandit, name) gpbandits:::table_column(as.environment(bandit)$events, name)
+log_size <- function(bandit, table = "events") gpbandits:::table_size(as.environment(bandit)[[table]])
+
+# The parameters of a kernel that refits estimate.
+fitted_values <- function(kernel) gpbandits:::kernel_parameters(kernel)
+
+# Random points of a domain, and those of a design, as the user sees them.
+sampled_inputs <- function(domain, count) gpbandits:::user_inputs(domain, gpbandits:::sample_points(domain, count))
+designed_inputs <- function(domain, count) gpbandits:::user_inputs(domain, gpbandits:::design_points(domain, count))

@@ -182,7 +182,7 @@ test_that("with drift a batch is the variance design in random order, and each r
 # f drifts from one function to another, at a rate fixed in advance: intervals for its mean over each batch, and regret.
 test_that("with drift the intervals cover the mean over each batch, and the dynamic regret is below its bound", {
   rounds <- by_level(300, 1500)
-  lives <- by_level(3, 100)
+  lives <- by_level(3, 100, quick = 2)
   x <- seq(0, 1, length.out = 10)
   kernel <- kernel_se(0.2)
   root <- chol(kernel_gram(kernel, x) + diag(1e-9, 10))

@@ -67,15 +67,14 @@ test_that("all arms are the same as no `arms`, and names work like numbers", {
 
 test_that("the log holds the eligible arms, for replays, copies, journals and refits", {
   file <- tempfile()
-  on.exit(unlink(file))
   b <- gp_bandit(arms_x, arms_kernel, 0.05, policy_ei(), pending = pending_hallucinate(), refit = refit_every(3), journal = file)
   b$add(arm = 1:2, reward = c(1, 2))
   b$suggest(4, arms = c(1:3, 7, 9))
   b$suggest()
   b$observe(3:4, c(0.1, 0.2))
   b$suggest(arms = 6)
-  logged <- function(bandit) gpbandits:::table_column(bandit$events, "arms")
-  kinds <- gpbandits:::table_column(b$events, "kind")
+  logged <- function(bandit) log_column(bandit, "arms")
+  kinds <- log_column(b, "kind")
   expect_identical(logged(b)[kinds == 1], c(rep("1-3,7,9", 4), NA, "6"))
   expect_true(all(is.na(logged(b)[kinds != 1])))
   b$observe(5, 0.3)
@@ -90,12 +89,11 @@ test_that("the log holds the eligible arms, for replays, copies, journals and re
 test_that("a store passes the eligible arms to other processes", {
   skip_if_not_installed("RSQLite")
   path <- tempfile(fileext = ".sqlite")
-  on.exit(unlink(path))
   b <- gp_ucb(arms_x, arms_kernel, 0.05, pending = pending_hallucinate(), store = bandit_store(path, "arms"))
   first <- b$suggest(2, arms = c(4, 6), worker = "w", lease = 60)
   other <- open_bandit(bandit_store(path, "arms"))
   expect_setequal(other$history()$arm, c(4, 6))
-  expect_identical(gpbandits:::table_column(other$events, "arms"), rep("4,6", 2))
+  expect_identical(log_column(other, "arms"), rep("4,6", 2))
   # A worker's own open query is not given back where it cannot be played.
   expect_false(any(b$suggest(2, arms = c(1, 2), worker = "w", lease = 60)$arm %in% c(4, 6)))
   expect_identical(b$suggest(2, arms = c(4, 6), worker = "w", lease = 60)$id, first$id)

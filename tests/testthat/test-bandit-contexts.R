@@ -68,8 +68,7 @@ test_that("copies, JSON, files, journals and stores continue with groups", {
 test_that("pictures, checks and summaries use the groups' names", {
   set.seed(3)
   b <- played(auto_bandit(list(x = c(0, 1)), contexts = group_space, n_initial = 2), 8)
-  pdf(NULL)
-  on.exit(dev.off())
+  local_device()
   expect_no_error(plot(b))
   drawn <- gpbandits:::bandit_plot_data(as.environment(b), b_of_30, NULL, "auto", NULL, FALSE, 20)
   expect_match(drawn$title, "group = b")

@@ -128,7 +128,6 @@ test_that("on a search space the choice is the best of all points of the slice",
 
 test_that("fixed values are in replays, journals and JSON, to the bit", {
   path <- tempfile()
-  on.exit(unlink(path))
   b <- auto_bandit(mixed(), journal = path)
   set.seed(6)
   for (i in 1:6) {
@@ -138,12 +137,11 @@ test_that("fixed values are in replays, journals and JSON, to the bit", {
   expect_identical(sum(grepl("|2=", b$events$arms, fixed = TRUE)), 6L)
   on_disk <- open_bandit(path, trust = TRUE)
   expect_identical(on_disk$history(), b$history())
-  for (other in list(on_disk, unserialize(serialize(b, NULL)), from_json(as_json(b)))) {
+  asked <- lapply(list(b$copy(), on_disk, unserialize(serialize(b, NULL)), from_json(as_json(b))), function(one) {
     set.seed(7)
-    q <- suppressWarnings(other$suggest(fixed = list(temp = 33)))
-    set.seed(7)
-    expect_identical(b$copy()$suggest(fixed = list(temp = 33)), q)
-  }
+    suppressWarnings(one$suggest(fixed = list(temp = 33)))
+  })
+  for (other in asked[-1]) expect_identical(other, asked[[1]])
 })
 
 test_that("Thompson sampling, uniform sampling and exploration stay within the slice", {

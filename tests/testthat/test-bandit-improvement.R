@@ -201,8 +201,7 @@ test_that("print() and plot() of a fitted bandit have the gain of the next four 
   }
   gain <- b$expected_improvement(4)
   expect_output(print(b), sprintf("gain +the next 4 are expected to add %.2g", gain$mean))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   drawn <- plot(b, "progress")
   expect_identical(drawn$best, cummax(b$history()$yield))
   expect_equal(attr(drawn, "ahead")$expected, b$best()$mean + gain$mean)

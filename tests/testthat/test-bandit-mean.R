@@ -107,7 +107,6 @@ test_that("a formula is data: it survives JSON, copies and stores; a function ne
   expect_equal(b$copy()$suggest(2), b$copy()$suggest(2))
   skip_if_not_installed("RSQLite")
   file <- tempfile(fileext = ".sqlite")
-  on.exit(unlink(file))
   stored <- auto_bandit(list(temp = c(40, 100)), store = bandit_store(file, "formula"), model = gp_model(mean = ~ 80 - temp / 50))
   q <- stored$suggest()
   stored$observe(q$id, 70)

@@ -99,10 +99,10 @@ test_that("the same value with another note keeps the note, in memory, journals 
     expect_equal(bandit$history()$reward[1:2], c(1, 2), info = kind)
     expect_equal(bandit$history()$size[1], 3, info = kind)
     # Repeated, or without a note, it changes nothing.
-    size <- gpbandits:::table_size(as.environment(bandit)$events)
+    size <- log_size(bandit)
     bandit$observe(q$id[1], 1, note = "dry", size = 3)
     bandit$observe(q$id[1], 1, size = 3)
-    expect_identical(gpbandits:::table_size(as.environment(bandit)$events), size, info = kind)
+    expect_identical(log_size(bandit), size, info = kind)
     expect_identical(bandit$history()$note[1], "dry", info = kind)
     expect_error(bandit$observe(q$id[1], 5, note = "x"), "amend", class = "gpbandits_error")
   }

@@ -62,7 +62,7 @@ test_that("random corrections, withdrawals and noise variances of single rewards
   skip_on_cran()
   pendings <- paired_pendings()
   for (pending in pendings) for (drift in paired_drifts()) for (seed in seq_len(lives)) {
-    worst <- random_life(300 + seed, 40, pending, drift)
+    worst <- random_life(300 + seed, by_level(40, 40, quick = 20), pending, drift)
     expect_lt(worst$mean, tol$engine)
     expect_lt(worst$sd, tol$engine)
   }
@@ -265,7 +265,6 @@ test_that("invalid amendments, withdrawals and rewards are errors that change no
 
 test_that("journals contain corrections, withdrawals and noise variances", {
   file <- tempfile()
-  on.exit(unlink(file))
   b <- gp_ucb(seq(0, 1, length.out = 9), kernel_se(0.3), 0.01, pending = pending_censor(1, 0), journal = file)
   b$suggest(5)
   b$observe(c(1, 5), c(1, 2), noise_var = c(NA, 0.3))
@@ -317,7 +316,6 @@ test_that("replicates of a query have the effect of single measurements, on ever
 test_that("replicates are in journals and refits, and widths and checks use their noise variances", {
   x <- seq(0, 1, length.out = 11)
   file <- tempfile()
-  on.exit(unlink(file))
   made <- function(...) {
     gp_bandit(x, kernel_se(0.3, 4), 1, policy_ucb(width_amm(1, 1, 0.1)), refit = refit_every(4, minimum = 3), ...)
   }
@@ -375,7 +373,7 @@ test_that("one query or reward per call of the core gives the same state as the 
       b$observe(4L, 1L)
       inside <- as.environment(b)
       list(shown = shown, history = b$history(), random = if (exists(".Random.seed", globalenv())) .Random.seed,
-           queries = gpbandits:::table_columns(inside$queries), events = gpbandits:::table_columns(inside$events),
+           queries = log_columns(inside, "queries"), events = log_columns(inside),
            saved = length(serialize(b, NULL)), again = unserialize(serialize(b, NULL))$history())
     })
     expect_identical(lives$quick, lives$long, label = name)
@@ -463,7 +461,7 @@ test_that("rewards with noise variances, and rounds with a failure, have the sam
     }
     record(3, 0.4, 0.02)
     record(c(1, 2, 5), c(0.1, -0.3, 0.2), c(0.5, NA, 0.001))
-    list(history = b$history(), next_one = b$suggest(3), events = gpbandits:::table_columns(as.environment(b)$events))
+    list(history = b$history(), next_one = b$suggest(3), events = log_columns(b))
   })
   expect_identical(lives[[1]], lives[[2]])
   expect_identical(lives[[1]]$history$noise_var, c(0.5, NA, 0.02, NA, 0.001, NA))
@@ -584,7 +582,6 @@ test_that("an amendment can set a noise variance or restore the bandit's, and ot
 
 test_that("reasons of withdrawn and failed queries are kept, in every form of a bandit", {
   file <- tempfile()
-  on.exit(unlink(file))
   x <- seq(0, 1, length.out = 9)
   makers <- list(
     plain = function(...) gp_ucb(x, kernel_se(0.2), 0.01, ...),

@@ -1,8 +1,8 @@
 # refit_every(average = ): several models of one function, by plain R: moments, improvement, draws, leave-one-out, and
 # the posterior distribution of the hyperparameters on a grid.
 
-models_in_force <- function(bandit) gpbandits:::configs_of_models(gpbandits:::current_config(bandit))
-weights_in_force <- function(bandit) gpbandits:::model_weights(gpbandits:::current_config(bandit))
+models_in_force <- function(bandit) gpbandits:::configs_of_models(config_now(bandit))
+weights_in_force <- function(bandit) gpbandits:::model_weights(config_now(bandit))
 
 # Means and sds, a column per model, by gp_regression().
 by_models <- function(bandit, at, x, y, own_noise = NULL) {
@@ -67,7 +67,7 @@ test_that("noise variances of single rewards are the same in all models, for arm
   expect_equal(found$mean, reference$mean, tolerance = 1e-8)
   expect_equal(found$sd, reference$sd, tolerance = 1e-8)
   # An own noise that equals the parameter in force stays its own.
-  same <- gpbandits:::current_config(b)$noise_var
+  same <- config_now(b)$noise_var
   b$add(arm = 7, reward = 0.4, noise_var = same)
   reference <- mixed(by_models(b, grid, grid[c(arms, 7), ], c(y, 0.4), c(own, same)), weights_in_force(b))
   expect_equal(b$posterior()$sd, reference$sd, tolerance = 1e-8)
@@ -136,7 +136,7 @@ test_that("copies, files, JSON and replays are identical to the bit; a bandit wi
   first <- going_on(b)
   for (other in others) expect_identical(going_on(other), first)
   one <- play_average(averaging(average = 1), 7)
-  expect_null(gpbandits:::current_config(one)$models)
+  expect_null(config_now(one)$models)
   expect_null(unclass(as.environment(one))$refits[[1]]$models)
 })
 

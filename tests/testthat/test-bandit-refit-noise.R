@@ -23,7 +23,7 @@ test_that("the penalised likelihood and its gradient equal their formulas in pla
   expect_identical(measurements$count, c(3, 3, 3, 3, 2, 2, 2, 2, 2, 2))
   at <- c(0.3, 1.5)
   expect_identical(gpbandits:::variance_of(kernel_matern(2.5)),
-                   match("matern.variance", names(gpbandits:::kernel_parameters(kernel_matern(2.5)))))
+                   match("matern.variance", names(fitted_values(kernel_matern(2.5)))))
   if (gpbandits:::variance_of(kernel_matern(2.5)) == 1) at <- rev(at)
   kernel <- gpbandits:::resolve_kernel(kernel_matern(2.5, 0.3, 1.5), "x1")
   unit <- gpbandits:::resolve_kernel(kernel_matern(2.5, 0.3, 1), "x1")
@@ -95,7 +95,7 @@ test_that("between refits each measurement, also a pending one, has the noise va
     h <- b$history()
     b$observe(h$id[31:35], sin(6 * h$x1[31:35]))
     b$add(x = matrix(0.5), reward = 0.3, noise_var = 0.02)
-    config <- gpbandits:::current_config(as.environment(b))
+    config <- config_now(b)
     h <- b$history()
     lambda <- gpbandits:::noise_at(field, matrix(h$x1))
     lambda[nrow(h)] <- 0.02
@@ -112,7 +112,6 @@ test_that("between refits each measurement, also a pending one, has the noise va
 
 test_that("the event log holds the noise model, for copies, files, journals and replicates", {
   file <- tempfile()
-  on.exit(unlink(file))
   b <- varying_bandit(policy = policy_ucb(width_constant(1)), journal = file)
   for (k in 1:15) {
     b$add(x = matrix(loud$x[k]))

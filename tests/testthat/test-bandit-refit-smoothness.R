@@ -76,7 +76,7 @@ test_that("the Matern part of a product has the smoothness, and summaries print 
   mixed <- search_space(a = c(0, 1), kind = param_factor(letters[1:3]))
   found <- minimize_bandit(function(p) abs(p$a - 0.3)^0.3 + (p$kind == "b") + rnorm(1, sd = 0.01), mixed, 30,
                            model = gp_model(refit = averaged()))
-  models <- gpbandits:::current_config(found$bandit)$models
+  models <- config_now(found$bandit)$models
   expect_true(any(vapply(models, function(m) any(gpbandits:::smoothness_of(m$kernel) == 0.5), NA)))
   reported <- summary(found)$model$average
   expect_identical(reported$lower[reported$parameter == "smoothness"], 0.5)
@@ -116,10 +116,9 @@ test_that("copies, files, JSON and replays of averages over smoothness are ident
     bandit
   }
   play(b, 13)
-  nus <- numbers_of_models(gpbandits:::current_config(b)$models, nu_of)
+  nus <- numbers_of_models(config_now(b)$models, nu_of)
   expect_gt(length(unique(nus)), 1)
   file <- tempfile(fileext = ".rds")
-  on.exit(unlink(file))
   saveRDS(b, file)
   going_on <- function(bandit) {
     set.seed(26)

@@ -3,9 +3,9 @@
 refit_x <- seq(0, 1, length.out = 30)
 refit_f <- sin(7 * refit_x)
 
-table_of <- function(bandit, column) gpbandits:::table_column(bandit$events, column)
+table_of <- function(bandit, column) log_column(bandit, column)
 refit_rounds <- function(bandit) table_of(bandit, "id")[table_of(bandit, "kind") == 5L]
-in_force <- function(bandit) gpbandits:::current_config(bandit)[c("kernel", "noise_var", "mean")]
+in_force <- function(bandit) config_now(bandit)[c("kernel", "noise_var", "mean")]
 
 # Rounds of asking and answering; `f` maps the query to a reward.
 play_refits <- function(bandit, rounds, f = function(q) refit_f[q$arm] + rnorm(1, sd = 0.1), ...) {
@@ -97,7 +97,7 @@ test_that("a refit uses the noise variance of each reward, also of added points 
   expect_equal(b$posterior(), predict(fit, refit_x)[c("mean", "sd")], tolerance = 1e-7, ignore_attr = TRUE)
   # A linear map multiplies them; in a log that is played again the parameters are the same.
   b <- reported(own, scale_outputs("minimize", "none"))
-  map <- gpbandits:::output_map(gpbandits:::current_config(b))
+  map <- gpbandits:::output_map(config_now(b))
   values <- gpbandits:::transform_outputs(map, y)
   fit <- gp_fit(refit_x[at], values, kernel_se(0.5), 0.1, own_noise = own / (map$scale * map$bulk * map$spread)^2, mean = 0)
   expect_equal(in_force(b)$kernel, fit$kernel)

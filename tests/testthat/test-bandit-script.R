@@ -505,7 +505,7 @@ test_that("invalid input is an error that changes nothing", {
 
 test_that("a journal restores a bandit, which continues like the original", {
   skip_on_cran()
-  for (name in names(baseline_makers)) {
+  for (name in few_of(names(baseline_makers), 3)) {
     file <- tempfile()
     make <- function(journal) {
       settings <- list(ckb = list(baseline_kernel, 0.01, step = 0.5, bound = 3),
@@ -686,7 +686,7 @@ test_that("on a box rules over several posteriors find the maximum of a fine gri
     b <- rules[[name]][[1]]
     score <- rules[[name]][[2]]
     limited <- name == "epbo" || gpbandits:::constraint_count(b$config) == 1
-    for (t in 1:9) {
+    for (t in seq_len(by_level(9, 9, quick = 5))) {
       before <- b$copy()
       x <- b$suggest()$x1
       row <- b$history()[t, ]
@@ -712,8 +712,7 @@ test_that("a baseline accepts the settings of its own method only", {
 })
 
 test_that("baselines can be plotted, and bandit OCO raises an error that states why it cannot", {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   b <- baseline_constrained("ckb", seq(0, 1, length.out = 20), kernel_se(0.2), 0.01, step = 0.5, bound = 3, width = width_constant(1.5))
   b$add(arm = c(3, 15), reward = c(1, 0), constraints = c(0.2, -0.3))
   expected <- b$copy()$suggest()

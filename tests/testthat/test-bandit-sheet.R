@@ -52,8 +52,7 @@ test_that("the name of the outcome is on plots, prints and results of searches",
   expect_true(all(c("x", "loss", "status") %in% names(found$history)))
   expect_output(print(found), "best observed")
   expect_identical(nrow(summary(found)$top), 5L)
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   expect_no_error(plot(found))
   expect_no_error(plot(named))
   limited <- auto_bandit(list(x = c(0, 1)), limits = ~ cost <= 2, reward = "Yield")
@@ -149,7 +148,6 @@ test_that("the reasons of failed rows stay in tables, in exports and in bandits 
   expect_identical(b$history()$reason, c("flask broke", NA, NA))
   expect_false("data.reason" %in% names(b$history()))
   file <- tempfile(fileext = ".csv")
-  on.exit(unlink(file))
   utils::write.csv(as.data.frame(b), file, row.names = FALSE)
   for (data in list(b$history(), utils::read.csv(file), utils::read.csv(text = gpbandits:::csv_text(b$history())))) {
     expect_identical(lab(data)$history()$reason, c("flask broke", NA, NA))

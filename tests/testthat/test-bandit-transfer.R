@@ -60,7 +60,7 @@ test_that("noisy expected improvement draws its incumbent given the earlier camp
     transfer <- inside(b)$config$transfer
     p <- ref_posterior_at(rbind(cbind(K, rho * K), cbind(rho * K, K)), c(1, 3, 5, 6:10),
                           c(0.2, 1, -0.3, transfer$values), 0.01, test = 1:5)
-    draws <- p$mean + t(chol(p$cov + diag(1e-12, 5))) %*% matrix(rnorm(5 * 1e5), 5)
+    draws <- p$mean + t(chol(p$cov + diag(1e-12, 5))) %*% matrix(rnorm(5 * by_level(1e5, 1e5, quick = 3e4)), 5)
     value <- rowMeans(pmax(sweep(draws, 2, apply(draws[c(1, 3, 5), ], 2, max)), 0))
     expect_gt(abs(log(value[2] / value[4])), 0.2)
     expect_identical(b$suggest()$arm, which.max(value))
@@ -102,7 +102,7 @@ test_that("the posterior is that of all campaigns under each model, averaged", {
   expect_lt(max(table(inside(b)$config$transfer$campaign)), 13)
   set.seed(3)
   play(b, 3, f)
-  config <- gpbandits:::current_config(inside(b))
+  config <- config_now(b)
   h <- b$history()
   expect_identical(nrow(h), 3L)
   points <- cbind(x = c(0.1, 0.5, 0.9), y = c(0.2, 0.7, 0.4))
@@ -115,7 +115,7 @@ test_that("the posterior is that of all campaigns under each model, averaged", {
   for (domain in list(arms, search_space(x = param_real(0, 1), y = param_real(0, 1)))) {
     b <- auto_bandit(domain, transfer = list(may = may), model = gp_model(transform = "none"))
     play(b, 3, f)
-    config <- gpbandits:::current_config(inside(b))
+    config <- config_now(b)
     h <- b$history()
     hand <- by_hand(config, as.matrix(h[c("x", "y")]), h$reward, as.matrix(arms))
     points <- gpbandits:::find_points(config$domain, arms)
@@ -233,7 +233,7 @@ test_that("if the evidence is against an earlier campaign, the models are those 
                      model = gp_model(transform = "none", refit = gpbandits:::default_refit()))
     b$add(x, reward = y)
     b$suggest()
-    lapply(gpbandits:::current_config(inside(b))$models, function(model) model[c("kernel", "noise_var", "mean",
+    lapply(config_now(b)$models, function(model) model[c("kernel", "noise_var", "mean",
                                                                                  "weight")])
   }
   expect_equal(models_of(list(old = old)), models_of(NULL), tolerance = 1e-3)
@@ -251,7 +251,7 @@ test_that("models of this campaign alone are weighted by the leave-one-out densi
     b <- auto_bandit(box, transfer = campaigns, model = gp_model(transform = "none"), n_initial = 0)
     b$add(x, reward = y)
     b$suggest()
-    config <- gpbandits:::current_config(inside(b))
+    config <- config_now(b)
     alone <- function(model) model$campaigns$correlation == 0 && model$campaigns$scale == 1
     list(transfer = config$transfer, values = gpbandits:::transform_outputs(config$output_map, y), models = config$models,
          alone = vapply(config$models, alone, NA))

@@ -168,7 +168,7 @@ test_that("predictions at the choice use the parameters of their time, and count
   for (t in 1:16) {
     q <- b$suggest()
     said <- utils::tail(b$history(), 1)
-    parameters <- gpbandits:::current_config(as.environment(b))
+    parameters <- config_now(b)
     y <- f[q$arm] + rnorm(1, sd = 0.1)
     if (length(as.environment(b)$refits)) z <- c(z, (y - said$mean) / sqrt(said$sd^2 + parameters$noise_var))
     b$observe(q$id, y)
@@ -208,8 +208,7 @@ test_that("the printed line states the problem, warns once, and claims no probab
 
 test_that("plots are drawn from the check, and invalid input is an error", {
   check <- check_model(tiny_check())
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   curve <- plot(check)
   expect_identical(curve$quantile, sort(check$data$pit))
   expect_identical(plot(check, "residuals")$z, check$data$z)

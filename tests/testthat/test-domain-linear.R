@@ -13,8 +13,8 @@ ordered_space <- function(k, upper = 24) {
   pairs <- paste(n[-k], "<=", n[-1], collapse = " & ")
   do.call(search_space, c(inputs, list(where = stats::as.formula(paste("~", pairs)))))
 }
-sampled <- function(space, count) as.matrix(gpbandits:::user_inputs(space, gpbandits:::sample_points(space, count)))
-designed <- function(space, count) as.matrix(gpbandits:::user_inputs(space, gpbandits:::design_points(space, count)))
+sampled <- function(space, count) as.matrix(sampled_inputs(space, count))
+designed <- function(space, count) as.matrix(designed_inputs(space, count))
 
 # Of each column: is the mean of n draws within 5 standard errors of the right one, and the variance near its own?
 expect_moments <- function(x, mean, var) {
@@ -145,13 +145,13 @@ test_that("constraints that are not linear, and conditional inputs, still count"
   inputs <- c(numbered_inputs(7, 0, 1), list(rule = c("a", "b"), extra = param_real(0, 1, when = ~ rule == "a")))
   space <- do.call(search_space, c(inputs, list(where = list(~ x1 + x2 + x3 + x4 + x5 + x6 + x7 <= 1, ~ x1^2 <= x2,
                                                             ~ extra <= x1 + 0.5))))
-  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 100))
+  x <- sampled_inputs(space, 100)
   expect_true(all(rowSums(x[1:7]) <= 1 & x$x1^2 <= x$x2))
   expect_true(all(is.na(x$extra) == (x$rule == "b")) && all(x$extra <= x$x1 + 0.5, na.rm = TRUE))
   expect_identical(anyDuplicated(x), 0L)
   # Shares, too.
   blend <- search_space(blend = param_shares(paste0("s", 1:6)), where = ~ s1 + s2 <= 0.01 & s3 <= s1)
-  x <- as.matrix(gpbandits:::user_inputs(blend, gpbandits:::sample_points(blend, 200)))
+  x <- as.matrix(sampled_inputs(blend, 200))
   expect_true(all(x[, "s1"] + x[, "s2"] <= 0.01 & x[, "s3"] <= x[, "s1"]))
   expect_equal(rowSums(x), rep(1, 200), tolerance = 1e-12)
   expect_identical(anyDuplicated(x), 0L)
@@ -171,7 +171,7 @@ conditional_simplices <- function(k, upper = c(1, 1)) {
 test_that("constraints on conditional inputs are solved for each set of inputs that exist together", {
   space <- conditional_simplices(7)
   set.seed(6)
-  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 2000))
+  x <- sampled_inputs(space, 2000)
   expect_identical(is.na(x$x1), x$rule == "b")
   expect_gt(stats::chisq.test(table(x$rule))$p.value, 1e-4)
   # Uniform in a simplex: each input has the distribution Beta(1, 7).
@@ -189,7 +189,7 @@ test_that("a narrow set of conditional inputs keeps its share of a design, and t
   # Rule "a" has all of its box, "b" a part in 40,320.
   space <- conditional_simplices(8, c(8, 1))
   set.seed(7)
-  x <- gpbandits:::user_inputs(space, gpbandits:::design_points(space, 40))
+  x <- designed_inputs(space, 40)
   expect_identical(as.vector(table(x$rule)), c(20L, 20L))
   y <- as.matrix(x[x$rule == "b", paste0("y", 1:8)])
   expect_true(all(rowSums(y) <= 1))
@@ -204,7 +204,7 @@ test_that("sums of conditional integers are solved, and searched along the sum",
   space <- search_space(rule = c("a", "b"), m = whole(), n = whole(when = ~ rule == "b"),
                         k = whole(when = ~ rule == "b"), where = ~ m + n + k == 300)
   set.seed(8)
-  x <- gpbandits:::user_inputs(space, gpbandits:::design_points(space, 30))
+  x <- designed_inputs(space, 30)
   expect_identical(as.vector(table(x$rule)), c(15L, 15L))
   expect_true(all(x$m + x$n + x$k == 300, na.rm = TRUE))
   reward <- function(p) ifelse(p$rule == "b", 1 - ((p$m - 31)^2 + (p$n - 217)^2 + (p$k - 52)^2) / 1e4, 0)

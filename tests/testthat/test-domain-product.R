@@ -202,7 +202,6 @@ test_that("maximize_bandit() finds the best row and point, with given points and
   expect_true(found$par[["r"]] %in% c(0, 0.5, 1))
   refused(maximize_bandit(f, domain, 5, data = data.frame(r = 0.2, u = 0.5, reward = 0)), "data")
   file <- tempfile()
-  on.exit(unlink(file))
   set.seed(3)
   first <- maximize_bandit(f, domain, 12, n_initial = 6, journal = file)
   more <- maximize_bandit(f, domain, 16, n_initial = 6, journal = file)
@@ -214,7 +213,6 @@ test_that("maximize_bandit() finds the best row and point, with given points and
 
 test_that("a journal restores it", {
   file <- tempfile()
-  on.exit(unlink(file))
   b <- product_bandit(journal = file)
   q <- b$suggest(4)
   b$observe(q$id[1:2], c(0.3, 0.1))
@@ -227,8 +225,7 @@ test_that("it is plotted as a map of rows and box, otherwise as the evaluated po
   b <- product_bandit()
   set.seed(1)
   run_bandit(b, bandit_problem(small_product(), product_truth, noise = 0.1, optimum = 1), 8)
-  pdf(NULL)
-  on.exit(dev.off())
+  local_device()
   shown <- plot(b, truth = product_truth, resolution = 11)
   expect_identical(nrow(shown), 33L)
   expect_equal(shown$truth, product_truth(cbind(shown$r, shown$u)))

@@ -55,7 +55,7 @@ test_that("designs of mixtures with other inputs and constraints have it, too (K
   }
   # At most two of them: each pair as often as another, and uniform on its side.
   few <- search_space(m = param_shares(letters[1:4], most = 2))
-  core <- as.matrix(gpbandits:::user_inputs(few, gpbandits:::design_points(few, 1200)))
+  core <- as.matrix(designed_inputs(few, 1200))
   expect_true(all(rowSums(core > 0) == 2))
   pairs <- table(core[, 1] > 0, core[, 2] > 0, core[, 3] > 0)
   expect_gt(chisq.test(as.vector(pairs[pairs > 0]))$p.value, 1e-3)
@@ -157,7 +157,7 @@ test_that("local optimisation ends at the largest value on the face, as on a fin
   b <- gp_bandit(space, kernel_se(0.4), 1e-4, policy_ucb(width_constant(1)))
   target <- c(0.7, 0.5, -0.2)                              # outside of the simplex: the best lies on c = 0
   set.seed(6)
-  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 12))
+  x <- sampled_inputs(space, 12)
   b$add(x, reward = -rowSums(sweep(as.matrix(x), 2, target)^2))
   grid <- expand.grid(a = 0:400 / 400, b = 0:400 / 400)
   grid <- grid[grid$a + grid$b <= 1 + 1e-12, ]
@@ -202,7 +202,7 @@ test_that("sums that equal a number become mixtures; other equalities are errors
                    list(names = c("a", "b", "c"), total = 1, upper = c(1, 1, 0.5)))
   expect_length(space$where, 1)
   set.seed(9)
-  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 50))
+  x <- sampled_inputs(space, 50)
   expect_equal(sums(x), rep(1, 50), tolerance = 1e-12, ignore_attr = TRUE)
   same <- search_space(a = c(0, 1), b = c(0, 1), where = ~ 1 - 2 * a == 2 * b)
   expect_identical(same$shares[[1]]$total, 0.5)
@@ -264,7 +264,7 @@ test_that("with three of five components the maximum of EI exceeds that of 10,00
     b <- gp_bandit(space, kernel_matern(2.5, rep(0.4, 5), dims = letters[1:5]) *
                      kernel_categorical(0.8, dims = paste0(letters[1:5], ".active")), 0.001, policy_ei())
     w <- rnorm(5)
-    x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 15))
+    x <- sampled_inputs(space, 15)
     b$add(x, reward = drop(as.matrix(x) %*% w) - rowSums(as.matrix(x)^2))
     best <- max(b$posterior(b$history()[letters[1:5]])$mean)
     ei <- function(x) {
@@ -320,8 +320,7 @@ test_that("plots and importances of components use valid mixtures only", {
   found <- maximize_bandit(function(p) -10 * ((p$a - 0.5)^2 + (p$b - 0.2)^2), space, 12)
   # No share comes before another: more of `c` is less of the others.
   expect_true(all(input_importance(found)$total > 0.02))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   view <- plot(found, "slices", resolution = 11)$slices
   best <- found$par
   other <- predict(found, data.frame(a = 0.3, b = 0.7 * best$b / (best$b + best$c), c = 0.7 * best$c / (best$b + best$c)))
@@ -407,7 +406,7 @@ above <- function(p) cbind(p$a > 0, p$b > 0, p$c > -1, p$d > 0)
 test_that("at most some of several reals above their lower bounds: points are uniform over the faces", {
   space <- faces(~ (a > 0) + (b > 0) + (c > -1) + (d > 0) <= 2)
   set.seed(1)
-  p <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 3000))
+  p <- sampled_inputs(space, 3000)
   expect_true(all(rowSums(above(p)) == 2))
   counts <- table(apply(above(p), 1, function(one) paste(which(one), collapse = "")))
   expect_length(counts, 6)
@@ -417,7 +416,7 @@ test_that("at most some of several reals above their lower bounds: points are un
     expect_gt(ks.test(inside, "punif", range[[2]], range[[3]])$p.value, 0.001)
   }
   # A design has equally many points of each face. Twelve inputs are as quick.
-  design <- gpbandits:::user_inputs(space, gpbandits:::design_points(space, 60))
+  design <- designed_inputs(space, 60)
   expect_true(all(table(apply(above(design), 1, function(one) paste(which(one), collapse = ""))) == 10))
   names <- paste0("x", 1:12)
   rule <- paste0("~", paste(sprintf("(%s > 0)", names), collapse = "+"), "<= 4")
@@ -461,7 +460,7 @@ test_that("the maximum on the faces is at least as large as on a fine grid of ea
   b <- gp_bandit(space, kernel_matern(2.5, c(0.5, 1, 1, 0.5), dims = c("a", "b", "c", "d")), 1e-4,
                  policy_ucb(width_constant(2)))
   set.seed(1)
-  p <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 30))
+  p <- sampled_inputs(space, 30)
   b$add(p, reward = with(p, sin(5 * a + b) - (c - 0.4)^2 * (1 + d) + 2 * b * d))
   ends <- list(a = 0:1, b = c(0, 2), c = c(-1, 1), d = 0:1)
   grid <- do.call(rbind, lapply(combn(4, 2, simplify = FALSE), function(free) {

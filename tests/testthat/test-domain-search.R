@@ -62,7 +62,7 @@ test_that("suggestions, histories and recommendations are in the space and have 
 test_that("the posterior equals the reference's on inputs coded by hand", {
   set.seed(3)
   space <- tuning_space()
-  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 40))
+  x <- sampled_inputs(space, 40)
   expect_in_tuning_space(x)
   y <- loss(x)
   b <- gp_bandit(space, kernel_of_tuning, 0.05, policy_mean(), mean = 0.3)
@@ -94,7 +94,7 @@ test_that("the maximum of the acquisition function over a mixed space equals bru
   for (seed in 1:3) {
     set.seed(seed)
     b <- gp_bandit(space, kernel_of_tuning, 0.01, policy_ucb(width_constant(2)))
-    x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 12))
+    x <- sampled_inputs(space, 12)
     b$add(x, reward = loss(x))
     grid <- expand.grid(lr = exp(seq(log(1e-4), 0, length.out = 13)), depth = 1:12, rule = c("gini", "information"),
                         size = c("s", "m", "l"), prune = c(TRUE, FALSE), alpha = c(NA, seq(0, 2, length.out = 9)), stringsAsFactors = FALSE)
@@ -115,7 +115,7 @@ test_that("local optimisation satisfies constraints and reaches maxima on their 
     kernel <- kernel_se(0.6, dims = 1:2) * kernel_categorical(0.5, dims = "k")
     b <- gp_bandit(space, kernel, 0.01, policy_ucb(width_constant(2)))
     set.seed(4)
-    x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 10))
+    x <- sampled_inputs(space, 10)
     expect_true(all(match(do.call(paste, round(x[1:2], 2)), do.call(paste, round(grid[1:2], 2))) > 0))
     b$add(x, reward = rising(x))
     expect_gt(best_ucb(b), max(ucb_of(b, grid[holds[[name]], ])) - if (name == "disc") 2e-3 else 1e-5)
@@ -135,7 +135,7 @@ test_that("with many combinations of levels the maximum is found by local moves"
   grid <- do.call(expand.grid, c(stats::setNames(rep(list(levels), 5), paste0("f", 1:5)), list(u = seq(0, 1, 0.05), stringsAsFactors = FALSE)))
   for (seed in 1:3) {
     set.seed(seed)
-    x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 40))
+    x <- sampled_inputs(space, 40)
     b <- gp_bandit(space, kernel, 0.01, policy_ucb(width_constant(2)))
     b$add(x, reward = value(x))
     expect_gt(best_ucb(b), max(ucb_of(b, grid)) - 1e-6)
@@ -161,14 +161,14 @@ test_that("in draws and designs all levels are equally frequent, and constraints
   set.seed(6)
   space <- search_space(a = param_real(0, 1), k = param_factor(c("u", "v", "w")), n = param_integer(1, 4), l = param_logical(),
                         where = ~ a <= 0.5 | l)
-  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 3000))
+  x <- sampled_inputs(space, 3000)
   expect_true(all(x$a <= 0.5 | x$l))
   shares <- function(column) stats::chisq.test(table(column))$p.value
   expect_gt(min(shares(x$k), shares(x$n)), 1e-4)
-  design <- gpbandits:::user_inputs(space, gpbandits:::design_points(space, 24))
+  design <- designed_inputs(space, 24)
   expect_true(all(design$a <= 0.5 | design$l))
   free <- search_space(k = param_factor(c("u", "v", "w")), l = param_logical())
-  expect_identical(as.vector(table(gpbandits:::user_inputs(free, gpbandits:::design_points(free, 24))$k)), rep(8L, 3))
+  expect_identical(as.vector(table(designed_inputs(free, 24)$k)), rep(8L, 3))
   b <- gp_bandit(space, kernel_categorical(dims = "k"), 0.1, policy_uniform())
   q <- b$suggest(2000)
   expect_true(all(q$a <= 0.5 | q$l))
@@ -182,14 +182,14 @@ test_that("conditions may use conditional inputs, integers and variables", {
   space <- search_space(kernel = param_factor(c("linear", good)), degree = param_integer(2, 5, when = ~ kernel == "poly"),
                         bias = param_real(0, 1, when = ~ degree >= 3), gamma = param_real(1e-3, 1, log = TRUE, when = ~ kernel %in% good))
   set.seed(7)
-  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 400))
+  x <- sampled_inputs(space, 400)
   expect_identical(!is.na(x$degree), x$kernel == "poly")
   expect_identical(!is.na(x$bias), !is.na(x$degree) & x$degree >= 3)
   expect_identical(!is.na(x$gamma), x$kernel != "linear")
   expect_true(any(!is.na(x$bias)) && any(is.na(x$bias) & x$kernel == "poly"))
   expect_identical(space$params$gamma$when, "kernel %in% c(\"rbf\", \"poly\")")
   ordered <- search_space(s = param_factor(c("small", "medium", "large"), ordered = TRUE), v = param_real(0, 1, when = ~ s >= "medium"))
-  x <- gpbandits:::user_inputs(ordered, gpbandits:::sample_points(ordered, 50))
+  x <- sampled_inputs(ordered, 50)
   expect_identical(is.na(x$v), x$s == "small")
 })
 
@@ -296,7 +296,7 @@ test_that("maximize_bandit() accepts a space, a list with levels, and given poin
   expect_in_tuning_space(found$history)
   expect_identical(found$history$status, c("given", rep("observed", 20)))
   expect_gt(loss(found$par), max(vapply(seen[1:10], loss, 0)))
-  expect_match(names(gpbandits:::kernel_parameters(found$bandit$config$kernel)), "matern|categorical")
+  expect_match(names(fitted_values(found$bandit$config$kernel)), "matern|categorical")
   expect_output(print(found), "recommended.*rule = ")
   expect_identical(input_importance(found, 64)$input, space$names)
   set.seed(1)
@@ -361,7 +361,7 @@ test_that("a refit estimates correlations with the other parameters, from the de
   q <- b$suggest(60)
   b$observe(q$id, value(q) + rnorm(60, sd = 0.05))
   b$suggest()
-  fitted <- gpbandits:::kernel_parameters(gpbandits:::current_config(b)$kernel)
+  fitted <- fitted_values(config_now(b)$kernel)
   distance <- 1 - fitted[c("2.categorical.correlation1", "2.categorical.correlation2")]
   expect_lt(distance[[2]], distance[[1]] / 5)
 })

@@ -655,7 +655,7 @@ test_that("garbage given to methods never damages a bandit", {
     methods <- list(suggest = c("n", "context"), observe = c("id", "reward", "constraints"),
                     add = c("x", "arm", "reward", "constraints", "context"), posterior = c("x", "context"),
                     draw = c("n", "context"), best = "context")
-    for (k in seq_len(120)) {
+    for (k in seq_len(by_level(120, 120, quick = 50))) {
       method <- sample(names(methods), 1)
       fate <- fate_of_call(eval(call("$", bandit, method)), methods[[method]])
       if (length(fate)) fates <- c(fates, paste(name, method, fate))

@@ -303,8 +303,7 @@ test_that("an expression given as a value is not evaluated", {
 
 test_that("widths and gains whose products with standard deviations overflow are errors that name them", {
   x <- (0:4) / 4
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   for (size in c(1e308, 1e151)) {
     refused(gp_ucb(x, safe_kernel, 0.1, width = size))
     refused(gp_bucb(x, safe_kernel, 0.1, width = size))

@@ -50,7 +50,7 @@ test_that("by default a smooth function has smooth models, and one with cliffs h
   weight_of <- function(f) {
     set.seed(6)
     found <- minimize_bandit(f, list(x = c(0, 1), y = c(0, 1)), 30, model = gp_model(transform = "none"))
-    models <- gpbandits:::current_config(as.environment(found$bandit))$models
+    models <- config_now(found$bandit)$models
     weight <- vapply(models, function(model) model$weight, 0)
     nu <- vapply(models, function(model) model$kernel$nu, 0)
     expect_equal(sum(weight), 1)
@@ -137,7 +137,7 @@ test_that("without noise the recommended point is the evaluated point with the b
 test_that("without noise no refit changes the noise variance", {
   set.seed(1)
   found <- minimize_bandit(rugged, line, 14, model = exactly)
-  models <- gpbandits:::current_config(as.environment(found$bandit))$models
+  models <- config_now(found$bandit)$models
   noise <- vapply(models, function(model) model$noise_var, 0)
   expect_gt(length(noise), 1)
   expect_equal(unique(noise), 1e-8, tolerance = 1e-6)
@@ -223,7 +223,7 @@ test_that("a model without noise works with outcomes, limits, earlier campaigns,
   earlier <- data.frame(x = c(0.1, 0.4, 0.7), reward = c(1, 0.5, 0.2))
   moved <- minimize_bandit(rugged, line, 8, transfer = list(may = earlier), model = exactly)
   expect_identical(moved$par[["x"]], moved$history$x[which.min(moved$history$reward)])
-  models <- gpbandits:::current_config(as.environment(moved$bandit))$models
+  models <- config_now(moved$bandit)$models
   expect_equal(unique(vapply(models, function(model) model$noise_var, 0)), 1e-8, tolerance = 1e-6)
   cheap <- minimize_bandit(function(p, s) rugged(p) + 0.1 * (1 - s), line, 4, fidelity = c(0.5, 1), model = exactly)
   expect_true(is.finite(cheap$value))

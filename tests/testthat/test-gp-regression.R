@@ -112,7 +112,6 @@ test_that("points predicted again after an update have the values of a first pre
 test_that("after saveRDS(), edits of the data and copies the predictions are those of the data", {
   fit <- update(gp_regression(1:5 / 5, 1:5, kernel_se(0.4), 0.1), 0.3, 2)
   file <- tempfile()
-  on.exit(unlink(file))
   saveRDS(fit, file)
   back <- readRDS(file)
   at <- seq(0, 1, 0.1)
@@ -265,8 +264,7 @@ test_that("print(), summary() and plot() have the documented results", {
                ref_logdet(ref_kernel_matern(2.5, 0.2)(fit$x), 1:20, 0.1) / 2, tolerance = tol$identity)
   expect_output(print(s), "information gain")
   expect_output(print(summary(gp_regression(numeric(), numeric(), kernel_se(), 1))), "0 observation")
-  pdf(NULL)
-  on.exit(dev.off())
+  local_device()
   drawn <- plot(fit, points = 50)
   expect_identical(dim(drawn), c(50L, 3L))
   expect_equal(drawn$mean, predict(fit, drawn$x)$mean)

@@ -10,8 +10,7 @@ faq_blocks <- function() {
 # Runs a block as if it were copied into a fresh session: only gpbandits is attached, nothing else is defined. Returns
 # variables that the block has made, with `shown`: the values that it prints.
 run_alone <- function(code, seed = 1) {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   set.seed(seed)
   frame <- new.env(parent = globalenv())
   shown <- list()

@@ -84,7 +84,7 @@ test_that("a fit estimates the correlation between levels, at most 1", {
 
 test_that("it prints, names its parameters, and invalid correlations are errors", {
   k <- kernel_categorical(c(0.2, 0.4), dims = c("a", "b"))
-  expect_identical(names(gpbandits:::kernel_parameters(k)),
+  expect_identical(names(fitted_values(k)),
                    c("categorical.correlation1", "categorical.correlation2", "categorical.variance"))
   expect_output(print(k), "categorical.*correlation 0.2 0.4.*a, b")
   for (bad in list(0, -0.1, 1.01, NA, "a", NULL, c(0.1, 2))) {

@@ -93,14 +93,14 @@ test_that("refits maximise the evidence of each outcome's likelihood", {
   set.seed(3)
   b <- with_limit(refit = refit_every(1, minimum = 5, mean = "fit"))
   b$suggest()
-  config <- gpbandits:::outcome_config(gpbandits:::current_config(as.environment(b)), 2)
+  config <- gpbandits:::outcome_config(config_now(b), 2)
   start <- c(log(c(0.3, 1.5)), 0.4)
   prior <- function(p) dnorm(p[2], log(1.5), 1, TRUE) + dnorm(p[3], 0.4, 5, TRUE)
   objective <- function(p) {
     latent_reference(ref_likelihoods$logit, c(1, 1, 1, 0, 0), c(1, 1, 2, 1, 1), p[3],
                      kernel_matern(2.5, exp(p[1]), exp(p[2])))$log_z + prior(p)
   }
-  found <- c(log(gpbandits:::kernel_parameters(config$kernel)), config$mean)
+  found <- c(log(fitted_values(config$kernel)), config$mean)
   expect_gt(objective(found), objective(start) + 0.01)
   for (k in 1:3) for (step in c(-0.05, 0.05)) expect_gt(objective(found) + 1e-6, objective(replace(found, k, found[k] + step)))
   expect_identical(config$noise_var, 1)
@@ -124,7 +124,6 @@ test_that("a copy, a file, JSON and a store have the same likelihoods", {
   }
   suggested <- lapply(c(b, again), function(one) one$suggest())
   for (one in suggested) expect_identical(one, suggested[[1]])
-  unlink(file)
 })
 
 test_that("results of an outcome that are no successes are errors, and nothing is recorded", {
@@ -229,8 +228,7 @@ test_that("the posterior of an outcome is that of a bandit with these rewards al
 })
 
 test_that("a store and the service have outcomes with a likelihood", {
-  skip_on_cran()
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  skip_without_store("RSQLite")
   place <- sqlite_location()
   b <- with_limit(refit = refit_every(2, minimum = 5, mean = "fit"), store = store_at(place, seed = 1))
   on.exit(let_go(b))
@@ -297,7 +295,7 @@ test_that("`rewards` beside `limits` are those of the objective", {
 
 # ---- outcomes whose values are only 0 and 1 --------------------------------------------------------------------------
 
-kind_of_ok <- function(b) gpbandits:::current_config(as.environment(b))$outcomes$ok$rewards
+kind_of_ok <- function(b) config_now(b)$outcomes$ok$rewards
 
 given_limit <- function(count, limits = ~ ok >= 0.5) {
   set.seed(5)

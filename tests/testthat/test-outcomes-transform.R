@@ -280,8 +280,8 @@ test_that("a refit uses the transform under which the model makes the rewards mo
                    outputs = scale_outputs(transform = transform), refit = refit_every(1, mean = "fit", average = average))
     b$add(x = matrix(x), reward = y)
     b$suggest()
-    map <- gpbandits:::current_config(as.environment(b))$output_map
-    expect_identical(gpbandits:::current_config(as.environment(from_json(as_json(b))))$output_map, map)
+    map <- config_now(b)$output_map
+    expect_identical(config_now(from_json(as_json(b)))$output_map, map)
     map
   }
   for (average in few_of(c(1, 10), 1)) {
@@ -309,12 +309,12 @@ test_that("without noise in the model the distribution of the rewards decides, w
                  outputs = scale_outputs(), refit = refit_every(1, mean = "fit"))
   b$add(x = matrix(x), reward = noisy)
   b$suggest()
-  lambda <- function() gpbandits:::current_config(as.environment(b))$output_map$lambda
+  lambda <- function() config_now(b)$output_map$lambda
   expect_identical(lambda(), 1)
   for (i in 1:30) b$amend(i, clean[i])
   b$withdraw(31)
   b$suggest()
-  expect_lt(gpbandits:::current_config(as.environment(b))$noise_var, 1e-4)
+  expect_lt(config_now(b)$noise_var, 1e-4)
   expect_identical(lambda(), fit_outcome_transform(scale_outputs(), clean)$lambda)
   expect_false(lambda() == 1)
 })
@@ -330,7 +330,7 @@ test_that("a logarithm of the gap is used if it makes rewards of many orders of 
     b$suggest()
     b
   }
-  map_of <- function(b) gpbandits:::current_config(as.environment(b))$output_map
+  map_of <- function(b) config_now(b)$output_map
   grid <- data.frame(x = seq(0.1, 0.9, 0.01))
   for (average in c(1, 10)) for (sign in c(-1, 1)) {
     direction <- if (sign < 0) "minimize" else "maximize"
@@ -387,7 +387,7 @@ test_that("the choice between logarithm, power transform and none is by the like
                    outputs = scale_outputs(transform = "log"), refit = refit_every(1, mean = "fit"))
     b$add(x = matrix(x), reward = y)
     b$suggest()
-    chosen <- gpbandits:::current_config(as.environment(b))$output_map
+    chosen <- config_now(b)$output_map
     maps <- maps_to_compare(scale_outputs(transform = "log"), y, far_apart(matrix(x)), NULL, logs = TRUE)
     kinds <- vapply(maps, function(one) map_kind(one$map), "")
     expect_setequal(kinds, c("none", "power", "log"))
@@ -637,7 +637,6 @@ test_that("copies, files, journals and amendments continue like the original", {
   expect_identical(open_bandit(file)$history(), bandit$history())
   expect_equal(open_bandit(file)$posterior(), bandit$posterior(), tolerance = tol$replay)
   expect_output(print(bandit), "minimised")
-  unlink(file)
 })
 
 test_that("stop rules, draws and summaries are in the units of the reward", {

@@ -187,7 +187,6 @@ test_that("a penalty per unit of violation is EPBO, and equals the bandit withou
 test_that("a run with outcomes continues to the bit from a copy, a file, JSON and a journal", {
   b <- outcome_life(7, policy_ts(1), function(post, played) rep(0, 12))
   journal <- tempfile()
-  on.exit(unlink(journal))
   set.seed(1)
   kept <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ts(1), pending = pending_hallucinate(), journal = journal,
                     failures = "avoid", outcomes = list(yield = to_minimize(), impurity = at_most(2, mean = 1.5)))
@@ -478,7 +477,6 @@ test_that("an unknown outcome is an error that names it", {
 test_that("stores hold outcomes value by value, from several replicas", {
   skip_if_not_installed("RSQLite")
   file <- tempfile(fileext = ".sqlite")
-  on.exit(unlink(file))
   one <- gp_ei(tiny_arms, kernel_se(0.3), 0.01, pending = pending_hallucinate(), store = bandit_store(file, "demo", seed = 1),
                outcomes = list(f = to_maximize(), g = at_most(1)))
   q <- one$suggest(2, worker = "a", lease = 60)

@@ -1,8 +1,7 @@
 # Plots of the acquisition function, which is largest at the next point.
 
 drawn_quietly <- function(code) {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   code
 }
 

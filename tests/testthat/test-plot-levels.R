@@ -1,8 +1,7 @@
 # Maps of level sets: labels, contour, and both devices.
 
 drawn <- function(code) {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   code
 }
 

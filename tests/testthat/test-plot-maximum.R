@@ -1,6 +1,5 @@
 draw_on_nothing <- function(code) {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   code
 }
 

@@ -16,8 +16,7 @@ drawn_by_ggplot <- function(picture) {
 }
 
 test_that("the default picture of a bandit with limits is that of its objective, on every domain", {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   data <- outcomes_data()
   limited <- function(domain, names, ...) {
     auto_bandit(domain, data[c(names, "u", "v")], outcomes = list(u = to_maximize(), v = at_most(1.5)), ...)
@@ -51,8 +50,7 @@ test_that("the default picture of a bandit with limits is that of its objective,
 })
 
 test_that("the default picture of several objectives is the front, in one context if there are contexts", {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   data <- outcomes_data()
   goals <- list(u = to_maximize(), v = to_minimize())
   b <- auto_bandit(plot_box, data, outcomes = goals)
@@ -80,8 +78,7 @@ test_that("a search with limits has a map with ggplot2", {
 })
 
 test_that("a bandit over a mixture of three components has a triangle, with steps and limits too", {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   set.seed(1)
   blend <- function(...) search_space(m = param_shares(c("a", "b", "c"), ...))
   data <- data.frame(a = c(1, 2, 3, 5, 6, 1) / 10, b = c(3, 3, 3, 2, 2, 8) / 10)

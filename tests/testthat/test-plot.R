@@ -5,8 +5,7 @@ refused <- function(code, argument = NULL) {
 
 # Draws on a separate device and returns the plot's result.
 draw <- function(code) {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   code
 }
 
@@ -247,8 +246,7 @@ test_that("thinning keeps the first and last round and the order", {
 
 test_that("graphical parameters are restored, and invalid limits of axes are errors", {
   all <- bandits()
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   graphics::plot(1:3)
   # All but the coordinates that every plot sets.
   coordinates <- c("usr", "xaxp", "yaxp", "xlog", "ylog")
@@ -326,8 +324,7 @@ test_that("autoplot() draws the same data with ggplot2", {
 })
 
 test_that("a bandit without a scale of its rewards is drawn, or an error states the reason", {
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   drawn <- function(b, type, how) tryCatch({
     suppressWarnings(utils::capture.output(print(how(b, type = type))))
     TRUE
@@ -551,8 +548,7 @@ test_that("a bandit has the plots of importance and dependence that searches hav
 
 test_that("evaluations have ticks at whole numbers with ggplot2, too", {
   skip_if_not_installed("ggplot2")
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   bandit <- gp_ucb(seq(0, 1, length.out = 5), kernel_se(0.3), noise_var = 0.01)
   bandit$add(arm = 1:5, reward = c(1, 3, 2, 5, 4))
   for (count in c(0, 5)) {

@@ -242,8 +242,8 @@ test_that("an average over models averages their values", {
   data <- random_rewards(12, 0.1, 72)
   b$add(arm = data$rows, reward = data$y)
   chosen <- b$suggest()$arm
-  models <- gpbandits:::configs_of_models(gpbandits:::current_config(b))
-  weight <- gpbandits:::model_weights(gpbandits:::current_config(b))
+  models <- gpbandits:::configs_of_models(config_now(b))
+  weight <- gpbandits:::model_weights(config_now(b))
   expect_gt(length(weight), 1)
   values <- sapply(models, function(config) {
     K <- kernel_gram(config$kernel, nei_x)

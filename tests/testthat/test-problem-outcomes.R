@@ -58,7 +58,6 @@ test_that("a run equals suggest() and observe(), also in a store, with delays an
   expect_equal(as.data.frame(seen)$optimum, rep(c(0, 0.5), 3))
   skip_if_not_installed("RSQLite")
   file <- tempfile(fileext = ".sqlite")
-  on.exit(unlink(file))
   set.seed(4)
   stored <- run_bandit(limit_bandit(store = bandit_store(file, "runs", seed = 4)), problem, 8)
   expect_equal(as.data.frame(stored)$arm, b$history()$arm)

@@ -25,7 +25,7 @@ test_that("?recipes has thirty tasks, and each runs alone without an error or a 
     grDevices::dev.off()
     if (!is.null(plan_before)) future::plan(plan_before)
   })
-  for (code in few_of(blocks, 15)) {
+  for (code in few_of(blocks, 10)) {
     wanted <- needs[vapply(names(needs), grepl, NA, code, fixed = TRUE)]
     if (!all(vapply(wanted, requireNamespace, NA, quietly = TRUE))) next
     if ("future" %in% wanted && (!identical(Sys.getenv("NOT_CRAN"), "true") || .Platform$OS.type == "windows")) next

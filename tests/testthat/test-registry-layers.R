@@ -42,18 +42,16 @@ calls_between_files <- function(files) {
   namespace <- asNamespace("gpbandits")
   defined <- lapply(files, names_defined_in)
   owner <- stats::setNames(rep(seq_along(files), lengths(defined)), unlist(defined))
-  each <- lapply(intersect(names(owner), ls(namespace, all.names = TRUE)), function(name) {
-    value <- get(name, namespace)
-    if (inherits(value, "refObjectGenerator")) return(NULL)
-    functions <- functions_within(value)
-    used <- setdiff(intersect(unlist(lapply(functions, names_used_in)), names(owner)), name)
-    if (any(owner[used] > owner[[name]])) used <- intersect(used, unlist(lapply(functions, codetools::findGlobals)))
-    if (length(used)) list(from = rep(name, length(used)), to = used, file = rep(owner[[name]], length(used)),
-                           into = unname(owner[used]))
-  })
-  each <- Filter(Negate(is.null), each)
-  column <- function(name) unlist(lapply(each, `[[`, name))
-  calls <- data.frame(from = column("from"), to = column("to"), file = column("file"), into = column("into"))
+  values <- mget(intersect(names(owner), ls(namespace, all.names = TRUE)), namespace)
+  functions <- lapply(Filter(function(value) !inherits(value, "refObjectGenerator"), values), functions_within)
+  used <- lapply(functions, function(each) unique(unlist(lapply(each, names_used_in))))
+  calls <- data.frame(from = rep(names(used), lengths(used)), to = unlist(used, use.names = FALSE))
+  calls <- calls[calls$to %in% names(owner) & calls$to != calls$from, ]
+  calls[c("file", "into")] <- list(unname(owner[calls$from]), unname(owner[calls$to]))
+  for (name in unique(calls$from[calls$into > calls$file])) {
+    globals <- unlist(lapply(functions[[name]], codetools::findGlobals))
+    calls <- calls[calls$from != name | calls$to %in% globals, ]
+  }
   calls[calls$file != calls$into, ]
 }
 

@@ -74,10 +74,10 @@ test_that("every part is declared, and one of each type is tested here", {
     kinds <- vapply(parts[[class]], function(x) if (is.null(family$tag)) "" else x[[family$tag]], "")
     if (!is.null(family$tag)) expect_setequal(kinds, names(family$entries))
     for (x in parts[[class]]) {
-      expect_null(gpbandits:::fault_of_part(x, class), info = paste(class, kinds))
-      for (name in names(family$traits)) expect_no_error(gpbandits:::trait(x, name))
+      if (!is.null(gpbandits:::fault_of_part(x, class))) fail(paste(class, kinds))
+      for (name in names(family$traits)) gpbandits:::trait(x, name)
       shown <- utils::capture.output(print(x))
-      expect_false(any(grepl("[$]|attr[(]", shown)), info = paste(class, paste(shown, collapse = " ")))
+      if (any(grepl("[$]|attr[(]", shown))) fail(paste(class, paste(shown, collapse = " ")))
     }
   }
   made <- function(class, kind) gpbandits:::new_part(class, kind, new.env())
@@ -132,7 +132,7 @@ test_that("each setting of each part, removed or changed, is an error or works",
   skip_on_cran()
   set.seed(1)
   parts <- one_of_each()
-  for (class in names(parts)) for (x in few_of(parts[[class]], 2)) {
+  for (class in names(parts)) for (x in few_of(parts[[class]], 1)) {
     for (name in names(x)) {
       without <- x
       without[[name]] <- NULL

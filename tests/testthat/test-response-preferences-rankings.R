@@ -114,7 +114,6 @@ test_that("a point that occurs twice in a ranking works, and so do weights of ol
 
 test_that("all ways of reporting, copies and files give the same bits; corrections are new rankings", {
   file <- tempfile()
-  on.exit(unlink(file))
   live <- function(...) {
     set.seed(4)
     b <- rank_bandit(policy = policy_ts(width_constant(1)), ...)
@@ -156,7 +155,6 @@ test_that("all ways of reporting, copies and files give the same bits; correctio
   expect_identical(restored$suggest(3), mine)
   skip_if_not_installed("RSQLite")
   base <- tempfile(fileext = ".db")
-  on.exit(unlink(base), add = TRUE)
   stored <- live(store = bandit_store(base, "ranks"))
   other <- open_bandit(bandit_store(base, "ranks"))
   expect_identical(other$posterior(), stored$posterior())

@@ -81,7 +81,6 @@ test_that("policy_duel() selects the pairs of its rules, also in copies, journal
   kernel <- kernel_se(0.25)
   K <- kernel_gram(kernel, x)
   file <- tempfile()
-  on.exit(unlink(file))
   for (rule in c("last", "game")) {
     set.seed(5)
     f <- 2 * drop(t(chol(K + diag(1e-8, 12))) %*% rnorm(12))
@@ -272,7 +271,6 @@ test_that("a service accepts comparisons of two", {
   skip_if_not_installed("RSQLite")
   skip_if_not_installed("jsonlite")
   base <- tempfile(fileext = ".db")
-  on.exit(unlink(base))
   b <- gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = rewards_preferences(ties = TRUE), store = bandit_store(base, "taste"))
   service <- list(bandit = b)
   q <- b$suggest(2)

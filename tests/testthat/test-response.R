@@ -191,7 +191,6 @@ test_that("the time of reading, the order of rewards and the way of reporting do
 
 test_that("journals and stores hold sizes, also of repeated and amended rewards", {
   file <- tempfile()
-  on.exit(unlink(file))
   b <- gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), journal = file)
   b$suggest()
   b$observe(1, 3, size = 9)
@@ -205,7 +204,6 @@ test_that("journals and stores hold sizes, also of repeated and amended rewards"
   expect_identical(open_bandit(file)$posterior(), b$posterior())
   skip_if_not_installed("RSQLite")
   base <- tempfile(fileext = ".db")
-  on.exit(unlink(base), add = TRUE)
   stored <- gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), store = bandit_store(base, "yes"))
   stored$suggest()
   stored$observe(1, 3, size = 9)
@@ -346,8 +344,7 @@ test_that("rewards in [0, 1] without a likelihood have the interval of the worke
 test_that("plots of probabilities stay within 0 and 1, with the posterior's interval as their band", {
   b <- gp_bandit(1:9 / 9, kernel_se(0.3, 2), policy = policy_ucb(width_constant(2)), rewards = rewards_binary())
   b$add(arm = c(1, 5, 9), reward = c(1, 0, 1))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   shown <- plot(b, width = 3)
   asked <- b$posterior(level = 2 * pnorm(3) - 1)
   expect_equal(shown[c("mean", "sd", "lower", "upper")], asked, ignore_attr = TRUE)

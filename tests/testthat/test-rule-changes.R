@@ -569,8 +569,8 @@ test_that("an automatic choice forgets nothing without a change, and forgets soo
   changed <- vapply(seq_len(by_level(6, 6, quick = 2)), function(seed) {
     b <- automatic(seed, c(0.6, 0.2, 0.1))
     inside <- as.environment(b)
-    at <- gpbandits:::table_column(inside$events, "id")[
-      gpbandits:::table_column(inside$events, "kind") == gpbandits:::event_kind[["refit"]]]
+    at <- log_column(inside, "id")[
+      log_column(inside, "kind") == gpbandits:::event_kind[["refit"]]]
     windows <- at[kinds(b) == "window"]
     min(windows[windows > 150], Inf) <= 250
   }, NA)

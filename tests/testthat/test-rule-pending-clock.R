@@ -101,13 +101,13 @@ test_that("the clock is the present time by default; differences of time work, a
   bandit$suggest(2)
   bandit$observe(2, 1)
   after <- as.numeric(Sys.time())
-  time <- gpbandits:::table_column(bandit$events, "time")
+  time <- log_column(bandit, "time")
   expect_true(all(time >= before & time <= after) && !is.unsorted(time))
   blamed <- function(code) tryCatch({
     code
     "nothing"
   }, gpbandits_error = function(e) e$argument)
-  log <- gpbandits:::table_columns(bandit$events)
+  log <- log_columns(bandit)
   expect_identical(blamed(bandit$suggest(time = before - 1)), "time")
   expect_identical(blamed(bandit$observe(1, 0, time = before - 1)), "time")
   expect_identical(blamed(bandit$add(arm = 1, reward = 0, time = before - 1)), "time")
@@ -115,11 +115,11 @@ test_that("the clock is the present time by default; differences of time work, a
     expect_identical(blamed(bandit$suggest(time = bad)), "time")
     expect_identical(blamed(bandit$observe(1, 0, time = bad)), "time")
   }
-  expect_identical(gpbandits:::table_columns(bandit$events), log)
+  expect_identical(log_columns(bandit), log)
   # a date-time, and a clock that was set back
   bandit$suggest(time = as.POSIXct("2100-01-01", tz = "UTC"))
   bandit$suggest()
-  expect_identical(utils::tail(gpbandits:::table_column(bandit$events, "time"), 2), rep(4102444800, 2))
+  expect_identical(utils::tail(log_column(bandit, "time"), 2), rep(4102444800, 2))
   for (bad in list(-1, NA, "1", c(1, 2), NULL)) expect_identical(blamed(pending_censor(bad, unit = "time")), "m")
   expect_identical(blamed(pending_censor(1, unit = "hours")), "unit")
 })
@@ -129,6 +129,6 @@ test_that("a bandit that counts rounds records times only if they are given", {
   bandit$suggest()
   bandit$suggest(time = 5)
   bandit$observe(1:2, c(0, 1), time = c(5, 8))
-  expect_identical(gpbandits:::table_column(bandit$events, "time"), c(NA, 5, 5, 8))
+  expect_identical(log_column(bandit, "time"), c(NA, 5, 5, 8))
   expect_identical(bandit$copy()$posterior(), bandit$copy()$posterior())
 })

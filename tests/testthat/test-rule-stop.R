@@ -1,6 +1,6 @@
 # Stop rules: their numbers against the formulas, their guarantees on problems with a known truth.
 
-stop_level <- by_level(12, 200)
+stop_level <- by_level(12, 200, quick = 6)
 
 tiny_data <- function(policy = policy_ucb(width_constant(2)), ...) {
   tiny <- ref_tiny()

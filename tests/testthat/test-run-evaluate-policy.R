@@ -195,7 +195,7 @@ test_that("a bandit that averages over models uses their mixture in the direct m
   asked <- b$suggest()
   chosen <- asked$arm
   b$withdraw(asked$id)
-  config <- gpbandits:::current_config(as.environment(b))
+  config <- config_now(b)
   expect_gt(length(config$models), 2)
   log <- data.frame(arm = sample(10, 40, TRUE), propensity = 0.1)
   log$reward <- 70 + 9 * sin(5 * arms$x[log$arm]) + rnorm(40)

@@ -290,8 +290,7 @@ test_that("a time limit ends the first search of a session, which loads nothing 
 })
 
 test_that("a time limit ends a worker, a comparison, a race and a multi-fidelity search that are the first of a session", {
-  skip_on_cran()
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  skip_without_store("RSQLite")
   # (R compiles functions of the user while they run, and drops a limit meanwhile.)
   begin <- c("suppressMessages(library(gpbandits))",
              "compiled <- function(f) compiler::cmpfun(f)",

@@ -38,8 +38,7 @@ test_that("a search uses its budget in evaluations at the target, most of them c
   expect_output(print(found), "evaluations at the cost of [0-9.]+ at fidelity 1")
   expect_output(print(summary(found)), "best evaluations")
   expect_s3_class(as.data.frame(found), "data.frame")
-  pdf(NULL)
-  on.exit(dev.off())
+  local_device()
   expect_named(plot(found), c("progress", "slices"))
   # The bandit has the evaluations, at their fidelities.
   reported <- found$bandit$history()
@@ -57,7 +56,7 @@ test_that("the chosen fidelity follows the rule, recomputed in plain R", {
   bandit$add(x = matrix(c(1.2, 1.9, 2.6)), reward = c(0, 1, 0.5), context = matrix(c(0, 0.5, 1)))
   fidelity <- gpbandits:::check_fidelity(share(threshold = 0.7))
   search <- list2env(list(bandit = bandit, fidelity = fidelity))
-  config <- gpbandits:::current_config(as.environment(bandit))
+  config <- config_now(bandit)
   for (x in c(1.1, 1.9, 2.3, 2.9)) {
     s <- seq(0, 0.99, 0.01)
     z <- 0.1 + 0.9 * s
@@ -79,9 +78,9 @@ test_that("the chosen fidelity follows the rule, recomputed in plain R", {
   inside$config$models <- models
   gpbandits:::make_ready(inside)
   bandit$add(x = matrix(c(1.2, 1.9, 2.6)), reward = c(0, 1, 0.5), context = matrix(c(0, 0.5, 1)))
-  expect_length(gpbandits:::current_config(inside)$models, 2)
+  expect_length(config_now(inside)$models, 2)
   search <- list2env(list(bandit = bandit, fidelity = fidelity))
-  y <- gpbandits:::transform_outputs(gpbandits:::output_map(gpbandits:::current_config(inside)), c(0, 1, 0.5))
+  y <- gpbandits:::transform_outputs(gpbandits:::output_map(config_now(inside)), c(0, 1, 0.5))
   s <- seq(0, 0.99, 0.01)
   z <- 0.1 + 0.9 * s
   for (x in c(1.1, 1.9, 2.3)) {

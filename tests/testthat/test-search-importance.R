@@ -108,14 +108,13 @@ test_that("the dependence on an input is the average over the others, with the s
   set.seed(5)
   found <- searched_in_noise(14, function(p) 100 + 10 * (p[["a"]] - 0.4)^2 + rnorm(1), 2,
                              model = gp_model(transform = "none", refit = refit_every(2, mean = "fit", average = 10)))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   view <- plot(found, "dependence", width = 1.5, resolution = 5)$dependence
   expect_equal(unique(view$input), c("a", "b"))
   expect_equal(view$upper - view$mean, 1.5 * view$sd)
   at <- view[view$input == "a" & view$value == 0.75, ]
   others <- gpbandits:::golden_points(64, 2)[, 2]
-  config <- gpbandits:::current_config(found$bandit)
+  config <- config_now(found$bandit)
   x <- cbind(a = 0.75, b = others)
   seen <- as.matrix(found$history[c("a", "b")])
   # Each model by gp_regression() in its own units; the map to rewards is a line.
@@ -181,7 +180,6 @@ test_that("the interval of a known mean includes the estimator's own error, and 
   expect_identical(found$total, c(0, 0))
   expect_output(print(found), "no input matters so far")
   expect_false(grepl("Inf|NaN", paste(utils::capture.output(print(check_model(equal))), collapse = "")))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   for (shown in list(found, few)) expect_identical(plot(shown), shown)
 })

@@ -62,8 +62,8 @@ test_that("levels of a factor are not treated as equal before there is evidence"
     }
     said <- b$posterior(data.frame(x = 0.5, kind = names(effect)))
     expect_true(all(abs(said$mean - effect) < 4 * said$sd))
-    correlations <- vapply(gpbandits:::configs_of_models(gpbandits:::current_config(b)), function(config) {
-      p <- gpbandits:::kernel_parameters(config$kernel)
+    correlations <- vapply(gpbandits:::configs_of_models(config_now(b)), function(config) {
+      p <- fitted_values(config$kernel)
       max(p[grepl("correlation", names(p))])
     }, 0)
     expect_true(all(correlations < 1))
@@ -78,7 +78,7 @@ test_that("indicators of conditional inputs are not treated as equal either", {
     q <- b$suggest()
     b$observe(q$id, q$x + rnorm(1, sd = 0.1))
   }
-  parameters <- lapply(gpbandits:::configs_of_models(gpbandits:::current_config(b)), function(one) gpbandits:::kernel_parameters(one$kernel))
+  parameters <- lapply(gpbandits:::configs_of_models(config_now(b)), function(one) fitted_values(one$kernel))
   correlations <- unlist(lapply(parameters, function(p) p[grepl("correlation", names(p))]))
   expect_gte(length(correlations) / length(parameters), 2)
   expect_true(all(correlations < 1))
@@ -136,17 +136,16 @@ test_that("auto_bandit() recommends the point and value of maximize_bandit(), al
   again <- open_bandit(journal)
   expect_identical(said(again), said(kept))
   expect_identical(again$posterior(at), kept$posterior(at))
-  expect_gt(length(gpbandits:::current_config(again)$models), 1)
+  expect_gt(length(config_now(again)$models), 1)
   skip_if_not_installed("RSQLite")
   file <- tempfile(fileext = ".sqlite")
-  on.exit(unlink(c(file, journal)))
   first <- by_hand(store = bandit_store(file, "average"))
   replica <- open_bandit(bandit_store(file, "average"))
   expect_identical(replica$posterior(at), first$posterior(at))
   expect_identical(said(replica), said(first))
-  models <- gpbandits:::current_config(first)$models
+  models <- config_now(first)$models
   expect_gt(length(models), 1)
-  expect_identical(gpbandits:::current_config(replica)$models, models)
+  expect_identical(config_now(replica)$models, models)
   # The rule is the same: the point of the best mean.
   grid <- first$posterior(data.frame(a = seq(0, 1, 0.001)))
   expect_gte(said(first)[2], max(grid$mean) - 1e-6)
@@ -159,7 +158,7 @@ test_that("the sd of a search includes a tenth of the fitted noise variance, and
     minimize_bandit(f, list(a = c(0, 1)), 14, model = gp_model(...))
   }
   found <- search()
-  config <- gpbandits:::current_config(as.environment(found$bandit))
+  config <- config_now(found$bandit)
   expect_gt(length(config$models), 1)
   of <- function(name) vapply(config$models, `[[`, 0, name)
   noise <- sum(of("weight") * of("noise_var")) / sum(of("weight"))

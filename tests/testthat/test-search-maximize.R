@@ -191,7 +191,7 @@ test_that("if the noise is fitted, a point counts by its mean and, unless repeat
                              direction = if (side > 0) "maximize" else "minimize", model = model)
     inputs <- c("x", "y")
     frame <- as.environment(found$bandit)
-    map <- gpbandits:::output_map(gpbandits:::current_config(frame))
+    map <- gpbandits:::output_map(config_now(frame))
     structure <- if (anyDuplicated(found$history[inputs])) 1 else 0.5
     worth <- (1 - structure) * gpbandits:::posterior_where_played(frame, 1:30)$mean +
       structure * gpbandits:::transform_outputs(map, found$history$reward)

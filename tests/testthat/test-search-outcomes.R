@@ -167,7 +167,6 @@ test_that("auto_bandit() accepts observed, pending and failed rows of a table, a
 
 test_that("a search over several outcomes resumes from its journal", {
   file <- tempfile()
-  on.exit(unlink(file))
   objective <- function(p) if (p[["x"]] > 0.9) c(yield = 1, impurity = NA) else bounded(p)
   run <- function(evaluations, journal = NULL) {
     set.seed(5)
@@ -181,7 +180,6 @@ test_that("a search over several outcomes resumes from its journal", {
 test_that("workers evaluate several outcomes in a store", {
   skip_if_not_installed("RSQLite")
   file <- tempfile(fileext = ".sqlite")
-  on.exit(unlink(file))
   store <- bandit_store(file, "demo", seed = 1)
   objective <- function(p) if (p[["x"]] > 0.9) c(yield = 1, impurity = NA) else if (p[["x"]] > 0.8) stop("no") else bounded(p)
   found <- maximize_bandit(objective, list(x = c(0, 1)), 10, outcomes = two_outcomes, store = store,
@@ -220,8 +218,7 @@ test_that("plots of limits and of fronts label their contents", {
   one <- maximize_bandit(noisy, list(x = c(0, 1)), 10, outcomes = two_outcomes)
   two <- maximize_bandit(function(p) c(speed = p[["x"]], cost = p[["x"]]^2 + p[["y"]], heat = p[["x"]] + p[["y"]]), list(x = c(0, 1), y = c(0, 1)), 12,
                          outcomes = list(speed = to_maximize(), cost = to_minimize(), heat = at_most(1.3)))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   view <- plot(one, "progress")$progress
   expect_identical(names(view), c("evaluation", "reward", "best", "kept", "status"))
   expect_identical(view$kept, one$history$impurity <= 0.2)
@@ -256,7 +253,6 @@ test_that("the service accepts outcomes by name, one by one", {
   skip_if_not_installed("RSQLite")
   skip_if_not_installed("jsonlite")
   file <- tempfile(fileext = ".sqlite")
-  on.exit(unlink(file))
   store <- bandit_store(file, "demo", seed = 1)
   b <- gp_ei(c(0.1, 0.2, 0.5), kernel_se(0.3), 0.01, pending = pending_hallucinate(), store = store, outcomes = two_outcomes)
   service <- list(bandit = b, store = store)
@@ -285,8 +281,7 @@ test_that("the service accepts outcomes by name, one by one", {
 test_that("the plot of a bandit with outcomes shows the objective", {
   b <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, outcomes = two_outcomes)
   b$add(x = data.frame(x = c(0.1, 0.5)), reward = data.frame(yield = c(1, 2), impurity = c(0.1, 0.5)))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   expect_identical(names(plot(b)), c("x", "mean", "sd", "lower", "upper", "feasible"))
   data <- suppressWarnings(plot(b, type = "slices", resolution = 5))
   expect_equal(data$mean, b$posterior(data.frame(x = data$value))$yield_mean)
@@ -295,8 +290,7 @@ test_that("the plot of a bandit with outcomes shows the objective", {
 test_that("a bandit run by ask and tell has the plots of fronts and of limits", {
   b <- gp_bandit(list(x = c(0, 1), y = c(0, 1)), kernel_se(0.5), 1e-3, policy_ehvi(), outcomes = list(
     speed = to_maximize(), cost = to_minimize(), heat = at_most(1.3)))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   unknown <- gp_bandit(list(x = c(0, 1)), kernel_se(0.5), 1e-3, policy_ehvi(), outputs = scale_outputs(), outcomes = list(
     speed = to_maximize(), cost = to_minimize()))
   expect_error(plot(unknown, type = "front"), "has no observed value", class = "gpbandits_error")

@@ -1,8 +1,7 @@
 # The page of bandit_service(), in headless Chromium, by the keys that a person presses.
 
 skip_without_page <- function() {
-  skip_on_cran()
-  skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")
+  skip_without_store("RSQLite", "httpuv")
   skip_without_browser()
 }
 
@@ -35,8 +34,6 @@ page_with_queries <- function(count, test = parent.frame()) {
   bandit$suggest(count)
   list(bandit = bandit, browser = page_of(place, test = test)$browser)
 }
-
-at_end <- function(frame, end) do.call(on.exit, list(as.call(list(end)), add = TRUE), envir = frame)
 
 enter_result <- function(browser, id, text) {
   browser$js(sprintf("document.getElementById('result-%d-reward').select()", id))
@@ -597,9 +594,7 @@ test_that("with several objectives the page shows the points that no other domin
 })
 
 test_that("the JSON interface returns the bandit's results", {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")
+  skip_without_store("RSQLite", "httpuv", unix = TRUE)
   place <- sqlite_location()
   space <- search_space(u = param_real(0, 2), rule = param_factor(c("a", "b")), whole = param_logical())
   kernel <- kernel_se(0.5, dims = "u") + kernel_categorical(0.5, dims = c("rule", "whole"))
@@ -637,8 +632,7 @@ test_that("the JSON interface returns the bandit's results", {
 })
 
 test_that("until the first refit the page's slices use the refit that is due, as $best() does", {
-  skip_on_cran()
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  skip_without_store("RSQLite")
   bandit <- auto_bandit(list(x = c(0, 1)), store = store_at(sqlite_location()))
   on.exit(let_go(bandit))
   set.seed(3)
@@ -650,8 +644,7 @@ test_that("until the first refit the page's slices use the refit that is due, as
 })
 
 test_that("the page gets the kinds of comparison that can be reported, and the other query of each", {
-  skip_on_cran()
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  skip_without_store("RSQLite")
   reported <- function(rewards) {
     bandit <- gp_bandit(1:4, kernel_se(1), policy = policy_uniform(), rewards = rewards, store = store_at(sqlite_location()))
     on.exit(let_go(bandit))
@@ -674,9 +667,7 @@ test_that("the page gets the kinds of comparison that can be reported, and the o
 })
 
 test_that("the JSON interface describes several outcomes, and returns the front", {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")
+  skip_without_store("RSQLite", "httpuv", unix = TRUE)
   store <- store_at(sqlite_location(), seed = 1)
   bandit <- gp_bandit(tiny <- c(0, 0.5, 1), kernel_se(0.3), 0.01, policy_ehvi(), store = store,
                       outcomes = list(speed = to_maximize(), cost = to_minimize(), heat = in_range(0, 2)))

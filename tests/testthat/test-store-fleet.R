@@ -48,9 +48,7 @@ test_that("two drivers at once share one search", {
 })
 
 test_that("workers on a future plan complete a search when one of them dies", {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite", "future"), "packages DBI, RSQLite, jsonlite and future are not installed")
+  skip_without_store("RSQLite", "future", unix = TRUE)
   skip_if_not(future::supportsMulticore(), "future has no forked workers here")
   place <- sqlite_location()
   old <- future::plan("multicore", workers = 2)
@@ -69,9 +67,7 @@ test_that("workers on a future plan complete a search when one of them dies", {
 })
 
 test_that("with mirai daemons, and a driver that dies and is replaced, nothing is lost or counted twice", {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  skip_without_store("RSQLite", "mirai", unix = TRUE)
   place <- sqlite_location()
   driver <- parallel::mcparallel(search_in(place, 14, control = search_control(attempts = 5), objective = function(p) {
     Sys.sleep(0.05)
@@ -97,9 +93,7 @@ test_that("with mirai daemons, and a driver that dies and is replaced, nothing i
 })
 
 test_that("a worker that is stopped forever blocks neither its query nor the driver", {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  skip_without_store("RSQLite", "mirai", unix = TRUE)
   place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place))
   tamper(place, "UPDATE gpb_bandit SET budget = 5")
@@ -126,9 +120,7 @@ test_that("a worker that is stopped forever blocks neither its query nor the dri
 })
 
 test_that("the driver waits for working workers when another one has given up", {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  skip_without_store("RSQLite", "mirai", unix = TRUE)
   place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place))
   tamper(place, "UPDATE gpb_bandit SET budget = 12")
@@ -157,8 +149,7 @@ test_that("the driver waits for working workers when another one has given up", 
 })
 
 test_that("a search whose workers cannot start ends with an error", {
-  skip_on_cran()
-  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  skip_without_store("RSQLite", "mirai")
   file <- tempfile(fileext = ".db")
   connect <- eval(bquote(function() if (Sys.getpid() == .(Sys.getpid())) DBI::dbConnect(RSQLite::SQLite(), .(file))), baseenv())
   store <- bandit_store(connect, "b", seed = 7)
@@ -191,8 +182,7 @@ test_that("a store can be monitored from another session", {
   history <- bandit$history()
   expect_equal(seen$best$reward, max(history$reward, na.rm = TRUE))
   expect_output(print(seen), "under way")
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   expect_silent(plot(store_at(place)))
 })
 
@@ -208,8 +198,7 @@ test_that("a search in a store works with rewards in any units", {
 })
 
 test_that("a search in a store prints messages, and reports that its budget is spent", {
-  skip_on_cran()
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  skip_without_store("RSQLite")
   place <- sqlite_location()
   objective <- function(p) if (p[["x"]] > 2.9) stop("too far") else hill(p)
   lines <- character()
@@ -234,8 +223,7 @@ test_that("a search in a store prints messages, and reports that its budget is s
 })
 
 test_that("workers find packages in the caller's libraries", {
-  skip_on_cran()
-  skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
+  skip_without_store("RSQLite", "mirai")
   out <- run_child(shell = "unset R_LIBS R_LIBS_USER;", c(
     "suppressPackageStartupMessages(library(gpbandits))",
     "store <- bandit_store(tempfile(fileext = '.db'), 'b', seed = 1)",

@@ -35,14 +35,14 @@ journal_step <- function(bandit) {
 expect_same_bandit <- function(core, theirs, info = NULL) {
   expect_identical(core$history(), theirs$history(), info = info)
   for (table in c("queries", "events")) {
-    expect_identical(gpbandits:::table_columns(core[[table]]), gpbandits:::table_columns(theirs[[table]]), info = info)
+    expect_identical(log_columns(core, table), log_columns(theirs, table), info = info)
   }
   expect_identical(core$refits, theirs$refits, info = info)
 }
 
 test_that("at every time the journal holds the bandit exactly, and the state of the random generator", {
   skip_on_cran()
-  for (name in few_of(names(journal_makers), 3)) {
+  for (name in few_of(names(journal_makers), 2)) {
     file <- tempfile()
     set.seed(70)
     bandit <- journal_makers[[name]](journal = file)
@@ -177,7 +177,7 @@ test_that("a file that is no journal, or another bandit's, is an error", {
   in_file(file, "UPDATE gpb_schema SET version = 2")
   expect_match(refusal(open_bandit(file)), "version 2")
   unlink(file)
-  for (name in names(journal_makers)) {
+  for (name in few_of(names(journal_makers), 5)) {
     journal_makers[[name]](journal = file)
     expect_s4_class(open_bandit(file, like = journal_makers[[name]](), trust = TRUE), "GPBandit")
     expect_match(refusal(open_bandit(file, like = gp_ucb(journal_x, kernel_se(0.2), 0.02), trust = TRUE)), "noise_var")
@@ -189,7 +189,6 @@ test_that("a file that is no journal, or another bandit's, is an error", {
   wide <- function(k) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) k * t))
   gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) 2 * t), journal = file, trust = TRUE)
   expect_match(refusal(open_bandit(file, like = wide(2), trust = TRUE)), "policy")
-  unlink(file)
 })
 
 test_that("without RSQLite a journal is an error that says how to keep the bandit", {
@@ -257,7 +256,6 @@ test_that("if the disk becomes full within a line, the file stays valid and the 
   expect_match(grep("^end", out, value = TRUE), "The journal .*(full|I/O)", info = paste(out, collapse = "\n"))
   expect_match(grep("^unchanged", out, value = TRUE), "^unchanged TRUE [1-9]")
   expect_match(grep("^whole", out, value = TRUE), "TRUE")
-  unlink(file)
 })
 
 test_that("a journal has one writer: copies have no journal, and an owner that is behind gets an error", {
@@ -278,14 +276,12 @@ test_that("a journal has one writer: copies have no journal, and an owner that i
   expect_match(refusal(bandit$suggest()), "Another bandit has written")
   expect_identical(snapshot_of(bandit), before)
   expect_output(print(bandit), "journal")
-  unlink(c(file, saved))
 })
 
 test_that("a bandit read from a file is a copy without the original's journal, and its first change warns", {
   skip_on_cran()
   file <- tempfile()
   saved <- tempfile()
-  on.exit(unlink(c(file, saved)))
   for (make in list(journal_makers$ucb, function(...) baseline_constrained("ckb", journal_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1, ...))) {
     unlink(file)
     bandit <- make(journal = file)
@@ -293,7 +289,7 @@ test_that("a bandit read from a file is a copy without the original's journal, a
     bytes <- bytes_of(file)
     saveRDS(bandit, saved)
     for (read in list(readRDS(saved), unserialize(serialize(bandit, NULL)), unserialize(serialize(readRDS(saved), NULL)))) {
-      expect_identical(gpbandits:::table_columns(read$queries), gpbandits:::table_columns(bandit$queries))
+      expect_identical(log_columns(read, "queries"), log_columns(bandit, "queries"))
       expect_output(print(read), "journal +none .*the original's is")
       expect_warning(read$suggest(), "not written to the journal.*open_bandit", class = "gpbandits_left_journal")
       expect_silent(read$observe(1, 0.5, constraints = if (!is.null(bandit$config$rule)) 0))   # said once
@@ -316,7 +312,6 @@ test_that("a bandit read from a file is a copy without the original's journal, a
     bandit$suggest()                                    # nobody has taken its journal away
     expect_identical(open_bandit(file)$history(), bandit$history())
   }
-  unlink(c(file, saved))
 })
 
 test_that("a file that was deleted and begun again keeps what is written, whenever the earlier bandit goes", {
@@ -353,16 +348,17 @@ test_that("if several processes write at once, every confirmed event is in the f
   skip_on_os("windows")
   file <- tempfile()
   close_journal(journal_makers$ucb(journal = file))
-  jobs <- lapply(1:3, function(k) parallel::mcparallel(asks_again_and_again(file, 30), silent = TRUE))
+  count <- by_level(30, 30, quick = 10)
+  jobs <- lapply(1:3, function(k) parallel::mcparallel(asks_again_and_again(file, count), silent = TRUE))
   given <- parallel::mccollect(jobs)
   ids <- unlist(given)
-  expect_true(all(lengths(given) == 30), info = paste(format(given), collapse = " "))
-  expect_setequal(ids, 1:90)
+  expect_true(all(lengths(given) == count), info = paste(format(given), collapse = " "))
+  expect_setequal(ids, seq_len(3 * count))
   again <- open_bandit(file)
-  expect_identical(again$history()$id, 1:90)
+  expect_identical(again$history()$id, seq_len(3L * count))
   close_journal(again)
   # of two that begin one journal at once one gets an error
-  for (k in 1:5) {
+  for (k in seq_len(by_level(5, 5, quick = 2))) {
     begun <- tempfile()
     jobs <- lapply(1:3, function(k) parallel::mcparallel(refusal(journal_makers$ucb(journal = begun)), silent = TRUE))
     ends <- unlist(parallel::mccollect(jobs))
@@ -372,7 +368,6 @@ test_that("if several processes write at once, every confirmed event is in the f
     expect_identical(nrow(begun$history()), 0L)
     close_journal(begun)
   }
-  unlink(file)
 })
 
 test_that("links are followed; devices, pipes and endless links are errors and stay unchanged", {
@@ -461,7 +456,6 @@ test_that("a journal without events holds the generator's state at the bandit's 
   set.seed(82)
   open_bandit(file)
   expect_identical(stats::runif(2), expected)
-  unlink(file)
 })
 
 # ---- kill -9 --------------------------------------------------------------------
@@ -491,19 +485,25 @@ test_that("after kill -9 at random times at most one evaluation is lost, and the
   make <- journal_makers$ts
   set.seed(75)
   whole <- make()
-  for (id in 1:1000) {                                  # the same run, never killed
-    arm <- whole$suggest()$arm
-    whole$observe(id, sin(6 * journal_x[arm]) + stats::rnorm(1, 0, 0.1))
+  state <- .Random.seed
+  never_killed <- function(n) {                         # the first rounds of the same run
+    assign(".Random.seed", state, globalenv())
+    for (id in nrow(whole$history()) + seq_len(max(0, n - nrow(whole$history())))) {
+      arm <- whole$suggest()$arm
+      whole$observe(id, sin(6 * journal_x[arm]) + stats::rnorm(1, 0, 0.1))
+    }
+    state <<- .Random.seed
+    utils::head(whole$history(draws = 0), n)
   }
-  whole <- whole$history(draws = 0)
   file <- tempfile()
   acknowledged <- tempfile()
   kills <- 0
-  times <- by_level(10, 20)
-  for (further in c(-1, 0, 0, sample(0:12, times - 3, replace = TRUE))) {
+  times <- by_level(10, 20, quick = 6)
+  delays <- c(-1, 0, 0, sample(0:12, times - 3, replace = TRUE))
+  for (further in delays) {
     job <- parallel::mcparallel(journal_life(file, acknowledged, 1000, make), silent = TRUE)
     begun <- lines_in(acknowledged)                     # killed after that number of further rewards, or at once
-    if (further >= 0) wait_until(function() is_begun(file) && lines_in(acknowledged) >= begun + further, "rewards")
+    if (further >= 0) wait_until(function() lines_in(acknowledged) >= begun + further && is_begun(file), "rewards")
     tools::pskill(job$pid, tools::SIGKILL)
     suppressWarnings(parallel::mccollect(job))
     if (!is_begun(file)) next                           # killed before there was a bandit
@@ -515,7 +515,7 @@ test_that("after kill -9 at random times at most one evaluation is lost, and the
     n <- nrow(history)
     expect_lte(sum(is.na(history$reward)), 1)           # the evaluation that was running
     expect_gte(sum(!is.na(history$reward)), known)      # acknowledged rewards are there
-    expected <- utils::head(whole, n)
+    expected <- never_killed(n)
     expected$reward[is.na(history$reward)] <- NA
     expected$status[is.na(history$reward)] <- "pending"
     expect_identical(history, expected)
@@ -524,8 +524,7 @@ test_that("after kill -9 at random times at most one evaluation is lost, and the
   n <- nrow(open_bandit(file)$history())
   expect_gt(n, 5)
   rounds <- n + 10
-  expect_identical(journal_life(file, NULL, rounds, make)$history(draws = 0), utils::head(whole, rounds))
-  unlink(c(file, acknowledged))
+  expect_identical(journal_life(file, NULL, rounds, make)$history(draws = 0), never_killed(rounds))
 })
 
 test_that("a process that kills itself during an evaluation loses only that evaluation", {
@@ -546,12 +545,10 @@ test_that("a process that kills itself during an evaluation loses only that eval
   expect_identical(again$history()$reward, c(1 / 3 * 1:4, NA))
   again$observe(5, 0)
   expect_identical(again$suggest()$id, 6L)
-  unlink(file)
 })
 
 test_that("functions are written to a journal, and read from it, only with trust", {
   file <- tempfile()
-  on.exit(unlink(file))
   own <- function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) 2), ...)
   expect_match(refusal(own(journal = file)), "trust = TRUE", fixed = TRUE)
   expect_false(file.exists(file))
@@ -612,18 +609,19 @@ test_that("opening a journal evaluates no promise, function, call or environment
   gpbandits:::journal_note(bandit, "start", list(1))
   close_journal(bandit)
   settings <- in_file(file, "SELECT settings FROM gpb_bandit")$settings
-  for (name in names(payloads)) for (trust in c(FALSE, TRUE)) {
-    code <- sprintf("{\"code\":\"%s\",\"reads\":\"function(t) t\"}", packed(payloads[[name]]))
-    crafted <- list(c("gpb_bandit", "settings", code), c("gpb_bandit", "settings", sub("0.01", code, settings, fixed = TRUE)),
-                    c("gpb_state", "memory", code), c("gpb_note", "value", code), c("gpb_event", "parameters", code))
-    for (one in crafted) {
-      said <- tryCatch({
-        open_bandit(with_value(file, one[1], one[2], one[3]), rng = FALSE, trust = trust)$history()
-        "opened"
-      }, gpbandits_error = conditionMessage, error = function(e) paste("foreign:", conditionMessage(e)))
-      if (file.exists(witness)) fail(paste(name, "has run"))
-      if (grepl("^opened|^foreign", said)) fail(paste(name, trust, one[1], one[2], said))
-    }
+  cases <- expand.grid(name = names(payloads), place = 1:5, trust = c(FALSE, TRUE), stringsAsFactors = FALSE)
+  for (k in few_of(seq_len(nrow(cases)), 18)) {
+    case <- cases[k, ]
+    code <- sprintf("{\"code\":\"%s\",\"reads\":\"function(t) t\"}", packed(payloads[[case$name]]))
+    within <- sub("0.01", code, settings, fixed = TRUE)
+    one <- list(c("gpb_bandit", "settings", code), c("gpb_bandit", "settings", within), c("gpb_state", "memory", code),
+                c("gpb_note", "value", code), c("gpb_event", "parameters", code))[[case$place]]
+    said <- tryCatch({
+      open_bandit(with_value(file, one[1], one[2], one[3]), rng = FALSE, trust = case$trust)$history()
+      "opened"
+    }, gpbandits_error = conditionMessage, error = function(e) paste("foreign:", conditionMessage(e)))
+    if (file.exists(witness)) fail(paste(case$name, "has run"))
+    if (grepl("^opened|^foreign", said)) fail(paste(c(case, one[1:2], said), collapse = " "))
   }
   code <- sprintf("{\"code\":\"%s\",\"reads\":\"\"}", packed(payloads$promise))
   expect_match(refusal(open_bandit(with_value(file, "gpb_bandit", "settings", code), trust = TRUE)), "a promise|no function")

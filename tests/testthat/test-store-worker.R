@@ -31,8 +31,7 @@ test_that("a worker's loop reports rewards, avoids failures, keeps the budget, a
 })
 
 test_that("a time limit of the caller ends the work anywhere, and the query is available to others at once", {
-  skip_on_cran()
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  skip_without_store("RSQLite")
   # (R's compiler swallows the limit that strikes while it works.)
   jit <- compiler::enableJIT(0)
   on.exit({
@@ -408,9 +407,7 @@ test_that("waiting for another transaction has a time limit", {
 })
 
 test_that("a transaction interrupted at any statement is complete or absent, and nobody is locked out", {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  skip_without_store("RSQLite", unix = TRUE)
   functions <- c("in_store", "sql_begin", "sql_commit", "sql_rollback", "rollback", "sql_rows", "sql_insert", "lease_queries",
                  "give_leases", "keep_change.bandit_store_log", "note_overwritten", "replica_state", "restore_replica")
   place <- sqlite_location()

@@ -202,7 +202,7 @@ test_that("a race evaluates resamples one by one, and excludes stopped settings 
   # The result has the values of the folds, and the bandit the stopped settings with separate noise variances.
   by_setting <- tapply(race$folds$cost, race$folds$setting, function(cost) if (length(cost) == 6) mean(cost) else NA)
   expect_equal(sort(as.vector(by_setting[!is.na(by_setting)])), sort(rmse$mean))
-  own <- gpbandits:::table_column(as.environment(attr(found, "bandit"))$events, "noise_var")
+  own <- log_column(attr(found, "bandit"), "noise_var")
   expect_gte(sum(!is.na(own)), race$stopped)
   expect_error(tuned(iter = 1, initial = 3, race = race_folds(5), resamples = cars), "race_folds\\(6\\)", class = "gpbandits_error")
 })

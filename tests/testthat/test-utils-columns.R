@@ -73,8 +73,7 @@ live_named <- function(bandit, kind, store = FALSE) {
 
 test_that("every kind of bandit works with inputs named like the package's columns, and shows both", {
   skip_on_cran()
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   pairs <- matrix(taken_names, 2)
   for (kind in few_of(names(named_kinds), 3)) {
     plain <- live_named(named_kinds[[kind]](c("u1", "u2")), kind)
@@ -107,8 +106,7 @@ test_that("every kind of bandit works with inputs named like the package's colum
 
 test_that("runs, comparisons, plots, journals and logs work with such names", {
   skip_on_cran()
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   bump <- function(x) -rowSums((as.matrix(x) - 0.4)^2)
   make <- function(names) {
     problem <- bandit_problem(grid_of(names), function(x) bump(x[, 1:2]), noise = 0.1, constraints = function(x) x[, 1] - 0.6)
@@ -120,7 +118,8 @@ test_that("runs, comparisons, plots, journals and logs work with such names", {
     list(run = run, comparison = comparison, box = box)
   }
   plain <- make(c("u1", "u2"))
-  for (given in list(c("regret", "f"), c("violation1", "period"), c("optimum", "segment"), c("mean", "sd"), c("upper", "plays"))) {
+  pairs <- list(c("regret", "f"), c("violation1", "period"), c("mean", "sd"), c("optimum", "segment"), c("upper", "plays"))
+  for (given in few_of(pairs, 3)) {
     odd <- make(given)
     names <- list(odd = given, plain = c("u1", "u2"))
     expect_like(as.data.frame(odd$run), as.data.frame(plain$run), names, given)
@@ -142,8 +141,7 @@ test_that("runs, comparisons, plots, journals and logs work with such names", {
 
 test_that("searches, and campaigns that start with a history, work with such names", {
   skip_on_cran()
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
+  local_device()
   search <- function(names) {
     set.seed(2)
     maximize_bandit(function(p) if (p[[1]] > 0.9) stop("no") else -sum((unlist(p) - 0.3)^2), stats::setNames(list(c(0, 1), c(0, 1)), names), evaluations = 8)
@@ -196,7 +194,7 @@ test_that("data of queries, logs and stores work with such names", {
   query <- bandit$suggest()
   bandit$observe(data.frame(query, reward = 1, .g1 = -0.5, .noise_var = 0.04))
   expect_identical(bandit$history()$.g1, -0.5)
-  expect_identical(gpbandits:::table_column(bandit$events, "noise_var")[2], 0.04)
+  expect_identical(log_column(bandit, "noise_var")[2], 0.04)
   arms <- data.frame(propensity = c(0, 0.5, 1), action = c(2, 1, 2))
   logged <- gp_ts(arms, kernel_se(0.4), 0.01, B = 1, R = 0.1)
   set.seed(1)

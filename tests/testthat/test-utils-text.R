@@ -71,7 +71,6 @@ test_that("other values than plain data are errors, and functions need trust", {
 test_that("invalid text is an error that quotes nothing of it", {
   read <- function(text) gpbandits:::value_from_text(text, trust = FALSE)
   secret <- tempfile()
-  on.exit(unlink(secret))
   writeLines("7", secret)
   no_json <- c("", " ", "nul", "nulll", "tru", "'a'", "\"a", "{", "[", "[1", "[1,", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "1 2",
                "01", "+1", ".5", "1.", "1e", "1e999", "-", "--1", "Infinity", "NaN", "0x1p3", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"",

@@ -138,7 +138,7 @@ widths_on <- function(widths, x, kernel, lambda, arms, rewards) {
 
 test_that("AMM is never wider than the realised width, and narrower where both parts count", {
   set.seed(501)
-  for (i in 1:60) {
+  for (i in seq_len(by_level(60, 60, quick = 20))) {
     x <- runif(10)
     parameters <- list(B = stats::rexp(1), R = stats::rexp(1, 3), delta = runif(1))
     if (i %% 10 == 0) parameters$B <- 0

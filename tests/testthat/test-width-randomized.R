@@ -125,17 +125,18 @@ test_that("EIMS: acquisition values and choices equal the worked example, and as
   expect_equal(score, c(0, .020895, 2.36e-5, .003508, 0), tolerance = 1e-3)
   expect_equal(which.max(score), 2)
   set.seed(318)
-  maxima <- apply(ref_draw_normal(2e4, tiny$mean, tiny$cov), 1, max)
-  share <- tabulate(vapply(maxima, function(m) which.max(ref_score_eims(tiny$mean, tiny$sd, m)), 1L), 5) / 2e4
-  seen <- tabulate(tiny_bandit(policy_eims())$suggest(4000)$arm, 5)
+  draws <- by_level(2e4, 2e4, quick = 5e3)
+  maxima <- apply(ref_draw_normal(draws, tiny$mean, tiny$cov), 1, max)
+  share <- tabulate(vapply(maxima, function(m) which.max(ref_score_eims(tiny$mean, tiny$sd, m)), 1L), 5) / draws
+  seen <- tabulate(tiny_bandit(policy_eims())$suggest(draws / 5)$arm, 5)
   expect_gt(stats::chisq.test(seen[share > 0.002], p = share[share > 0.002], rescale.p = TRUE)$p.value, tol$p_value)
   # Not PIMS's shares, which would be found out.
-  pims <- tabulate(vapply(maxima, function(m) which.max(ref_score_pims(tiny$mean, tiny$sd, m)), 1L), 5) / 2e4
+  pims <- tabulate(vapply(maxima, function(m) which.max(ref_score_pims(tiny$mean, tiny$sd, m)), 1L), 5) / draws
   expect_gt(max(abs(pims - share)), 0.03)
   b <- tiny_bandit(policy_eims(), pending = pending_hallucinate())
   b$add(arm = c(2, 2))
   sd <- ref_posterior_at(tiny$K, c(tiny$rows, 2, 2), numeric(5), tiny$noise)$sd
-  share <- tabulate(vapply(maxima, function(m) which.max(ref_score_eims(tiny$mean, sd, m)), 1L), 5) / 2e4
+  share <- tabulate(vapply(maxima, function(m) which.max(ref_score_eims(tiny$mean, sd, m)), 1L), 5) / draws
   seen <- tabulate(vapply(seq_len(by_level(120, 120, quick = 60)), function(k) as.integer(b$copy()$suggest()$arm), 1L), 5)
   expect_gt(stats::chisq.test(seen[share > 0.01], p = share[share > 0.01], rescale.p = TRUE)$p.value, tol$p_value)
 })
