@@ -37,6 +37,12 @@
 #'   With the default, \eqn{\rho_1 = 1}{penalty(1) = 1} and \eqn{\rho_{t+1} = \sqrt t}{penalty(t + 1) = sqrt(t)}, this
 #'   is the algorithm of the paper. Values that are observed late count from then on.
 #'
+#'   * `pending = pending_censor(m)` is the paper's version for delays. All queries are in the variances. Values that are
+#'     missing, or came after more than `m` rounds, count as 0 in the means. The width is [width_sdf()] unless `width`
+#'     is given. The reward and the constraints of a query arrive together; the paper has a delay for each.
+#'   * `changes = change_oracle(every = H)` begins the posteriors again every `H` queries. The penalties continue. The
+#'     technical report has a version for changing functions, which we could not read; this one is ours.
+#'
 #' @section Methods: Those of a [GPBandit] except (for all but `"epbo"`) `$draw()`, also [open_bandit()] for a
 #'   `journal`, copies and files, and `print()`, `summary()`, `predict()` and `plot()`. Differences:
 #'
@@ -45,8 +51,8 @@
 #'   * `$best()` is the point of largest posterior mean of \eqn{f} whose posterior constraint means are at most 0.
 #'   * `$history()` has a column `phase`, and in `kappa1..` the multipliers at the choice (not for `"epbo"`).
 #'   * `$amend()` changes the posteriors, not earlier multipliers or steps.
-#'   * Pending rewards are ignored. Other pending rules, rules for changes and (`"ckb"`, `"rpol"`) refits are not
-#'     supported.
+#'   * Pending rewards are ignored. Other pending rules and rules for changes (except those of `"rpol"`, see there), and
+#'     refits (`"ckb"`, `"rpol"`) are not supported.
 #'
 #'   With `contexts` (`"ckb"`, `"epbo"`, `"rpol"`) the maximum is over actions in the given context. The multipliers of
 #'   `"ckb"` and `"rpol"` are common to all contexts.
@@ -63,7 +69,10 @@
 #'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. See
 #'     [regret_bounds_outcomes] (original result, not peer-reviewed).
 #'   * `"rpol"`: the same with its default, because its penalties are never below \eqn{\sqrt{t-1}}{sqrt(t - 1)}. This is
-#'     Theorem 1 of Guo, Zhu and Liu (2023). Their version for delays censors late values by 0; it is not implemented.
+#'     Theorem 1 of Guo, Zhu and Liu (2023). With censoring the regret is that of `"sdf"`, see [regret_bounds_outcomes]
+#'     (their Theorem 6). With restarts the bounds hold for changing functions if the width is
+#'     \eqn{w_t + V\sqrt{H/\lambda}}{w_t + V sqrt(H / lambda)}, where no function changes by more than \eqn{V} within
+#'     \eqn{H} rounds (original result, not peer-reviewed).
 #'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji). `step` must be
 #'     of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large enough. The hard violation is not bounded.
 #'
@@ -89,6 +98,8 @@
 #'     list (of numbers a vector) with one per constraint. The defaults are those of \eqn{f}, and the mean 0;
 #'   * `mean`, `journal` and `trust` of [gp_bandit()] (`"oco"`: `journal` only), `contexts` (`"ckb"`, `"epbo"`,
 #'     `"rpol"`);
+#'   * `pending`: [pending_ignore()] (the default) or [pending_censor()]; `changes`: `NULL` or
+#'     `change_oracle(every = )` (`"rpol"`);
 #'   * `outcomes` (`"epbo"`): the role of each outcome, one as the objective and others with limits, see [outcomes], in
 #'     place of `count`;
 #'   * all other arguments of [gp_bandit()] (`"epbo"`).
@@ -121,8 +132,10 @@ baseline_constrained <- function(method = c("ckb", "epbo", "rpol", "oco", "admmb
   if (method == "rpol" && missing(penalty)) penalty <- function(t) sqrt(max(t - 1, 1))
   switch(
     method,
-    ckb = , rpol = weighed_bandit(method, environment(), domain = domain, kernel = kernel, noise_var = noise_var,
-                                  width = width, count = count, ...),
+    ckb = weighed_bandit(method, environment(), domain = domain, kernel = kernel, noise_var = noise_var,
+                         width = width, count = count, ...),
+    rpol = rpol_bandit(environment(), domain = domain, kernel = kernel, noise_var = noise_var, width = width,
+                       count = count, chosen = !missing(width), ...),
     epbo = epbo_bandit(domain = domain, kernel = kernel, noise_var = noise_var, penalty = penalty, width = width,
                        count = count, counted = !missing(count), ...),
     oco = oco_bandit(domain = domain, epsilon = epsilon, step = step, shrinkage = shrinkage, count = count, ...),

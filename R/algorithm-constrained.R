@@ -9,10 +9,38 @@
 weighed_bandit <- function(rule, frame, domain, kernel, noise_var, width, count, ..., mean = 0,
                            constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
                            constraint_mean = 0, contexts = NULL, journal = NULL, trust = FALSE) {
-  check_script_dots(..., allowed = names(formals(weighed_bandit))[-(1:2)])
+  check_script_dots(..., allowed = setdiff(names(formals(weighed_bandit)), c("rule", "frame")))
   parts <- gp_script_parts(domain, kernel, noise_var, check_script_width(width), count, mean, constraint_kernels,
                            constraint_noise_var, constraint_width, constraint_mean)
   new_script_bandit(rule, parts$domain, parts$count, contexts, parts$models, frame, journal, trust = trust)
+}
+
+# RPOL. Without censoring and restarts its models condition on each value once, when it is observed. `chosen`: TRUE if
+# the user gave `width`.
+rpol_bandit <- function(frame, ..., width, chosen, pending = pending_ignore(), changes = NULL) {
+  frame$censor <- if (!identical(pending, pending_ignore())) check_censor(pending)
+  frame$every <- if (!is.null(changes)) restart_interval(changes)
+  rule <- if (is.null(frame$censor) && is.null(frame$every)) "rpol" else "rpol_made"
+  if (!is.null(frame$censor) && !chosen) width <- width_sdf(width)
+  weighed_bandit(rule, frame, ..., width = width)
+}
+
+check_censor <- function(censor) {
+  if (is.null(censor)) return(NULL)
+  check_class(censor, "bandit_pending", "pending")
+  if (!trait(censor, "replaces")) {
+    stop_argument("pending", describe(censor), "pending_censor() or pending_ignore()")
+  }
+  censor
+}
+
+# H of change_oracle(every = H).
+restart_interval <- function(changes) {
+  check_class(changes, "bandit_changes", "changes")
+  if (changes$kind != "every" || changes$explore > 0) {
+    stop_argument("changes", describe(changes), "NULL or change_oracle(every = ), without exploration")
+  }
+  changes$rounds
 }
 
 # `counted`: TRUE if the user gave `count`.
@@ -73,6 +101,32 @@ propose_rpol <- function(bandit, context) {
   phi <- pmax(phi, penalty_now(bandit$config$penalty, count + 1))
   memory <- list(phi = phi, open = c(open[waiting], count + 1))
   c(propose_weighed(bandit, context, phi, floored = TRUE), list(memory = memory))
+}
+
+# Models of RPOL that depend on the round: what a censored value counts for, and where the last restart was. Each is
+# made from the log by the core's replay, in which the queries are given and the rewards are the values of f or a g_j.
+models_rpol <- function(bandit) {
+  config <- bandit$config
+  size <- table_size(bandit$queries)
+  ids <- seq_len(size)
+  if (!is.null(config$every)) ids <- ids[ids > size - size %% config$every]
+  queries <- lapply(table_columns(bandit$queries), `[`, ids)
+  queries$inputs <- cpp_logged_inputs(bandit$queries, ids)
+  queries$g <- matrix(0, length(ids), 0)
+  events <- table_columns(bandit$events)
+  events <- lapply(events, `[`, events$id %in% ids)
+  columns <- c("reward", constraint_names(config, "g"))
+  Map(function(one, column) {
+    model <- bandit_kinds$core$make(config$domain, one$kernel, one$noise_var, policy_ucb(one$width), mean = one$mean,
+                                    pending = or_else(config$censor, pending_ignore()),
+                                    contexts = contexts_argument(config))
+    events$reward <- ifelse(is.na(events$reward), NA, get(column, envir = bandit$queries)[events$id])
+    events$id <- events$id - (size - length(ids))
+    if (length(ids)) {
+      cpp_bandit_replay(model$handle, queries, logged_contexts(bandit, queries), events, list(), 0L, NULL, integer())
+    }
+    model
+  }, config$model_settings, columns)
 }
 
 check_penalty_of_rounds <- function(penalty) {
@@ -194,7 +248,7 @@ register_script("ckb", list(
   random = FALSE
 ))
 
-register_script("rpol", list(
+script_rpol <- list(
   title = "RPOL (rectified pessimistic-optimistic learning)",
   settings = alist(penalty = check_penalty_of_rounds(penalty)),
   phases = function(count) "policy",
@@ -202,4 +256,11 @@ register_script("rpol", list(
   suggest = function(bandit, context) propose_rpol(bandit, context),
   recommend = recommend_by_means,
   random = FALSE
-))
+)
+register_script("rpol", script_rpol)
+register_script("rpol_made", utils::modifyList(script_rpol, list(
+  title = "RPOL for late or changing values",
+  settings = c(script_rpol$settings, alist(censor = check_censor(censor),
+                                           every = if (!is.null(every)) check_count(every))),
+  models = function(bandit) models_rpol(bandit)
+)))

@@ -127,11 +127,14 @@ by_rule <- function(bandit, code) if (isTRUE(bandit$handle$restored)) as_damaged
 feed_models <- function(bandit) {
   cache <- bandit$handle
   bandit$handle <- NULL
-  if (is.null(cache)) cache <- list(models = script_models(bandit$config), fed = 0L, process = this_process)
+  make <- rule_of(bandit)$models
+  if (is.null(cache)) {
+    cache <- list(models = if (is.null(make)) script_models(bandit$config), fed = 0L, process = this_process)
+  }
   size <- table_size(bandit$events)
-  if (!is.null(rule_of(bandit)$models)) {
+  if (!is.null(make)) {
     if (is.null(cache$made) || cache$fed < size) {
-      cache$models <- rule_of(bandit)$models(bandit)
+      cache$models <- make(bandit)
       cache$made <- TRUE
     }
   } else if (cache$fed < size) {

@@ -9,6 +9,10 @@ baseline_makers <- list(
   ckb = function(domain) baseline_constrained("ckb", domain, baseline_kernel, 0.01, step = 0.5, bound = 3),
   epbo = function(domain) baseline_constrained("epbo", domain, baseline_kernel, 0.01, penalty = 2),
   rpol = function(domain) baseline_constrained("rpol", domain, baseline_kernel, 0.01),
+  rpol_made = function(domain) {
+    baseline_constrained("rpol", domain, baseline_kernel, 0.01, pending = pending_censor(4),
+                         changes = change_oracle(every = 9))
+  },
   oco = function(domain) baseline_constrained("oco", domain, epsilon = 0.4, step = 0.05),
   admmbo = function(domain) {
     baseline_constrained("admmbo", domain, baseline_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3))
@@ -78,6 +82,66 @@ test_that("RPOL's penalties count each violation once, when it is observed", {
   b$observe(5, 0, constraints = -1)
   b$suggest()
   expect_equal(b$history()$kappa1[-1], c(0.5, 0.5, 0.5, 0.75, 2.75, 2.75))
+})
+
+# Rounds of 30 queries, of which every third value arrives after 5 further queries and the others after 1.
+late_rpol <- function(b, cost) {
+  due <- seq_len(30) + ifelse(seq_len(30) %% 3 == 0, 5, 1)
+  for (t in seq_len(30)) {
+    b$suggest()
+    for (s in which(due == t)) {
+      if (is.null(cost)) b$observe(s, cos(s)) else b$observe(s, cos(s), constraints = cost(s))
+    }
+  }
+  b
+}
+
+test_that("RPOL with censoring conditions on every query, with 0 for values that are late, and adds the last deviations", {
+  domain <- finite_domain(seq(0, 1, length.out = 12))
+  kernel <- kernel_se(0.2)
+  K <- ref_kernel_se(0.2)(domain$x)
+  b <- late_rpol(baseline_constrained("rpol", domain, kernel, 0.05, penalty = 2, width = width_sdf(width_constant(1), B_y = 1.5),
+                                      constraint_width = width_sdf(width_constant(0.5), B_y = 0.5),
+                                      pending = pending_censor(3)), function(s) sin(s))
+  h <- b$history()
+  due <- h$id + ifelse(h$id %% 3 == 0, 5, 1)
+  for (t in c(2, 7, 15, 30)) {
+    seen <- seq_len(t - 1)
+    counts <- due[seen] < t & due[seen] - seen <= 3
+    upper <- function(values, base, B_y) {
+      p <- ref_posterior_at(K, h$arm[seen], ifelse(counts, values, 0), 0.05)
+      recent <- h$arm[seen[seen >= t - 3]]
+      list(mean = p$mean, sd = p$sd, width = base + B_y * sum(p$sd[recent]))
+    }
+    f <- upper(cos(seen), 1, 1.5)
+    g <- upper(sin(seen), 0.5, 0.5)
+    expect_equal(h$width[t], f$width, tolerance = 1e-6)
+    expect_equal(h$arm[t], ref_argmax(f$mean + f$width * f$sd - h$kappa1[t] * pmax(g$mean - g$width * g$sd, 0), 1e-8))
+  }
+  # A constraint that is never in doubt leaves GP-UCB-SDF.
+  free <- late_rpol(baseline_constrained("rpol", domain, kernel, 0.05, constraint_mean = -9, constraint_kernels = kernel_se(9, 1e-6),
+                                         width = width_sdf(width_constant(1)), pending = pending_censor(3, value = 0.5)),
+                    function(s) -9)
+  sdf <- late_rpol(gp_ucb_sdf(domain, kernel, 0.05, m = 3, value = 0.5), NULL)
+  expect_equal(free$history()$arm, sdf$history()$arm)
+  expect_identical(baseline_constrained("rpol", domain, kernel, 0.05, pending = pending_ignore())$config$rule, "rpol")
+  expect_error(baseline_constrained("rpol", domain, kernel, 0.05, pending = pending_hallucinate()), "pending_censor",
+               class = "gpbandits_error")
+})
+
+test_that("RPOL with restarts conditions on the queries since the last restart, and keeps its penalties", {
+  maker <- function(domain) baseline_constrained("rpol", domain, baseline_kernel, 0.01, changes = change_oracle(every = 8))
+  run <- played_by(maker, 20)
+  penalty <- 1
+  for (t in 1:20) {
+    p <- posteriors_before(run, t, seen = setdiff(seq_len(t - 1), seq_len((t - 1) %/% 8 * 8)))
+    expect_equal(run$kappa1[t], penalty, tolerance = 1e-8)
+    score <- p$f$mean + 2 * p$f$sd - penalty * pmax(p$g$mean - 2 * p$g$sd, 0)
+    expect_gt(score[run$arm[t]], max(score) - 1e-7)
+    penalty <- max(penalty + max(run$g1[t], 0), sqrt(t))
+  }
+  expect_error(baseline_constrained("rpol", 1:3, kernel_se(1), 0.1, changes = change_never()), "every",
+               class = "gpbandits_error")
 })
 
 # UCB under limits is CONFIG: a problem's constraints are the further outcomes.
@@ -510,9 +574,10 @@ test_that("a journal restores a bandit, which continues like the original", {
     make <- function(journal) {
       settings <- list(ckb = list(baseline_kernel, 0.01, step = 0.5, bound = 3),
                        epbo = list(baseline_kernel, 0.01, penalty = 2), rpol = list(baseline_kernel, 0.01, penalty = 0.5),
+                       rpol_made = list(baseline_kernel, 0.01, penalty = 0.5, pending = pending_censor(2)),
                        oco = list(epsilon = 0.4),
                        admmbo = list(baseline_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3)))
-      do.call(baseline_constrained, c(list(name, baseline_problem$domain), settings[[name]], list(journal = journal)))
+      do.call(baseline_constrained, c(list(sub("_made", "", name), baseline_problem$domain), settings[[name]], list(journal = journal)))
     }
     plain <- make(NULL)
     kept <- make(file)

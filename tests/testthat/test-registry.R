@@ -53,6 +53,7 @@ one_of_each_rule <- function() {
   list(ckb = baseline_constrained("ckb", x9, k, 0.1, step = 1, bound = 1),
        bandit_oco = baseline_constrained("oco", list(u = c(0, 1))),
        admmbo = baseline_constrained("admmbo", x9, k, 0.1), rpol = baseline_constrained("rpol", x9, k, 0.1),
+       rpol_made = baseline_constrained("rpol", x9, k, 0.1, pending = pending_censor(2)),
        safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, by = "data", lipschitz = 3, noise_bound = 0.1),
        stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, by = "data", lipschitz = 3, noise_bound = 0.1,
                             method = "stageopt"),
