@@ -57,7 +57,7 @@
 #' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches
 #'   <https://arxiv.org/abs/2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
 #'   regret for Gaussian process bandits; Vakili, Ahmed, Bernacchia and Pike-Burke (2023), Delayed feedback in kernel
-#'   bandits <https://arxiv.org/abs/2302.00392> (its abstract and its code); Iwazaki and Takeno (2024), Near-optimal
+#'   bandits <https://arxiv.org/abs/2302.00392> (its abstract and its code); Iwazaki and Takeno (2025), Near-optimal
 #'   algorithm for non-stationary kernelized bandits <https://arxiv.org/abs/2410.16052> (its abstract; the proof is
 #'   ours).
 #' @concept batch Bayesian optimization
@@ -105,7 +105,7 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #'   \deqn{H = \lceil\gamma_T^{1/3}(T/V_T)^{2/3}\rceil}{H = ceiling(gamma_T^(1/3) (T / V_T)^(2/3))}
 #'   points, with batches as for a horizon of \eqn{H}. Each batch is asked in uniformly random order. The width is that
 #'   of `width_fixed(drift = V)` with \eqn{V = \min(V_T, 2B\max_x\sqrt{k(x,x)})}{V = min(V_T, 2 B max sqrt(k(x, x)))}
-#'   and one interim analysis for each batch of all restarts. This is the schedule of R-PERP (Iwazaki and Takeno 2024).
+#'   and one interim analysis for each batch of all restarts. This is the schedule of R-PERP (Iwazaki and Takeno 2025).
 #'   `$best()` then uses the rewards since the last restart.
 #' @section Guarantee: *Late rewards*, with `wait = "rewards"` (an original result, not peer-reviewed; `"bpe"` and
 #'   `wait` of [regret_bound()]):
@@ -132,8 +132,9 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #'   * The drift is fixed in advance (**not caused by the queries**).
 #'   * Losses of queries depend neither on rewards nor on points.
 #'
-#'   Up to logarithms the order is \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)}, as in the
-#'   abstract of R-PERP. The constants are large. In 500 rounds on 20 arms the
+#'   Up to logarithms the order is \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)}. Of the paper
+#'   of R-PERP we could read the abstract and the beginning only: its idea is a random order within a batch, and a
+#'   width for it. Its width and constants may be smaller than ours. The constants are large. In 500 rounds on 20 arms the
 #'   regret was that of uniform sampling, and a window ([gp_ucb_drift()]) had less (`bench/results/bpe.md` in the
 #'   sources).
 #' @references See [bpe()].

@@ -48,7 +48,8 @@
 #'   from the prior and never changes, \eqn{\lambda}{lambda} is right, and queries are asked one at a time. Then the
 #'   probability of **any** restart is at most `delta`. A change that moves \eqn{f} at the next point by more than twice
 #'   the threshold is detected there with probability \eqn{1-\delta}{1 - delta}; changes elsewhere may not be. The
-#'   regret bound of Brunzema et al. is for the drifting prior; we could not read its constants, and do not give it.
+#'   paper has regret bounds for these resets (Brunzema et al., TMLR 2025). We could read its abstract only, so that
+#'   neither their form nor their constants are given here.
 #'
 #'   Not covered: the constant default width, and combinations with other policies, pending rewards, contexts,
 #'   constraints or boxes. These combinations run with each rule, and their posterior is exact. If the variation is
@@ -68,7 +69,7 @@
 #'   need `variation` and `horizon`.
 #' @references Bogunovic, Scarlett and Cevher (2016), Time-varying Gaussian process bandit optimization, AISTATS
 #'   <https://arxiv.org/abs/1601.06650>; Brunzema, von Rohr, Solowjow and Trimpe (2025), Event-triggered time-varying
-#'   Bayesian optimization <https://arxiv.org/abs/2208.10790>; Zhou and Shroff (2021), No-regret algorithms for
+#'   Bayesian optimization, TMLR <https://arxiv.org/abs/2208.10790>; Zhou and Shroff (2021), No-regret algorithms for
 #'   time-varying Bayesian optimization; Deng, Zhou, Kim, Tewari, Gupta and Shroff (2022), Weighted Gaussian process
 #'   bandits for non-stationary environments, AISTATS <https://arxiv.org/abs/2107.02371>.
 #' @aliases sw_gp_ucb r_gp_ucb wgp_ucb tv_gp_ucb et_gp_ucb

@@ -122,14 +122,15 @@
 #'   TV-GP-UCB \tab a prior that drifts, arms \tab regret \eqn{\sqrt{T\beta_TI_T}}{sqrt(T beta_T I_T)}, realised
 #'     information, linear with a small slope \tab [gp_ucb_drift()] \tab Bogunovic 2016; original \cr
 #'   event triggers \tab prior \tab without a change no restart, w.p. \eqn{1-\delta}{1 - delta}; a large change at the
-#'     next point is found \tab [change_detect()] \tab rule Brunzema 2025; original \cr
+#'     next point is found \tab [change_detect()] \tab rule Brunzema 2025, whose regret bounds we could not read;
+#'     original \cr
 #'   a cover (DAL) \tab sub-Gaussian noise, any policy \tab restarts w.p. \eqn{\delta}{delta} without a change; delay of
 #'     detection at covered points \tab [change_detect()] with `cover` \tab after Gerogiannis 2025; original \cr
 #'   R-PERP's schedule \tab norm, arms, total variation known \tab dynamic regret
 #'     \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)} \tab [bpe()] with `variation` \tab Iwazaki
-#'     2024 (abstract); original \cr
+#'     2025 (abstract); original \cr
 #'   designs in random order \tab norm, drift bounded \tab intervals for the mean of \eqn{f} over the design \tab
-#'     [width_fixed()] \tab after Iwazaki 2024; original \cr
+#'     [width_fixed()] \tab after Iwazaki 2025; original \cr
 #' }
 #'
 #' **Constraints and safety**
@@ -148,6 +149,9 @@
 #'     2022; original \cr
 #'   RPOL, penalties that grow with the violations \tab the same \tab the same \tab [baseline_constrained()] \tab Guo
 #'     2023 \cr
+#'   RPOL with late or changing values \tab delays within \eqn{m} rounds w.p. \eqn{\rho_m}{rho_m}; bounded variation
+#'     \tab the same, over \eqn{\rho_m}{rho_m}; dynamic regret with restarts \tab [baseline_constrained()] \tab Guo
+#'     2023; original \cr
 #'   bandit OCO, ADMMBO \tab \tab see their pages \tab [bandit_oco], [admmbo] \tab \cr
 #'   SafeOpt without a model (LoSBO, `by = "data"`) \tab seed, Lipschitz and noise bounds \tab no unsafe play, ever;
 #'   sub-Gaussian noise: w.p.

@@ -687,7 +687,9 @@ NULL
 #' Theorem 1 of Guo, Zhu and Liu (2023) is of this kind. Their penalties grow with the violations, and with
 #' \eqn{Q_j \ge \rho_t}{Q_j >= penalty(t)} the bounds cover `baseline_constrained("rpol")` too, whose
 #' \eqn{\rho_t}{penalty(t)} is `function(t) sqrt(max(t - 1, 1))`. The term of \eqn{D} is then at most
-#' \eqn{2D\sqrt{T}}{2 D sqrt(T)}, theirs with \eqn{D \le 2B}{D <= 2 B}.
+#' \eqn{2D\sqrt{T}}{2 D sqrt(T)}, theirs with \eqn{D \le 2B}{D <= 2 B}. With `pending = pending_censor(m)` the regret is
+#' `"sdf"`, the sum of the \eqn{[g_j]_+} is at most the `"sdf"` of \eqn{g_j}, and the term of the penalties has its
+#' width for \eqn{w_t}.
 #'
 #' @references Xu, Jiang, Svetozarevic and Jones (2023), Constrained efficient global optimization of expensive
 #'   black-box functions, ICML; Lu and Paulson (2022), No-regret Bayesian optimization with unknown equality and

@@ -606,7 +606,7 @@ width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_wid
 #'   of the reward, by default 0; see *Drift*.
 #' @return An object of class `bandit_width`.
 #' @references Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process
-#'   bandits; Iwazaki and Takeno (2024) <https://arxiv.org/abs/2410.16052>.
+#'   bandits; Iwazaki and Takeno (2025) <https://arxiv.org/abs/2410.16052>.
 #' @seealso [widths] for all widths; [plan_experiments()], [bpe()].
 #' @concept confidence bound
 #' @concept experimental design

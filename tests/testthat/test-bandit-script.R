@@ -144,6 +144,27 @@ test_that("RPOL with restarts conditions on the queries since the last restart, 
                class = "gpbandits_error")
 })
 
+# The derivation of Result 24, without noise: then the width B + V sqrt(n / lambda) holds with certainty.
+test_that("a function that changes by at most V within a segment is within the width for drift", {
+  x <- seq(0, 1, length.out = 25)
+  K <- ref_kernel_se(0.15)(x)
+  set.seed(24)
+  worst <- vapply(1:30, function(run) {
+    weights <- matrix(rnorm(3 * 25), 25)
+    first <- weights[, 1]
+    f <- vapply(0:9, function(s) drop(K %*% (first + s / 9 * weights[, 2])), x)
+    arms <- sample(25, 9, replace = TRUE)
+    B <- sqrt(max(vapply(0:9, function(s) {
+      a <- first + s / 9 * weights[, 2]
+      sum(a * (K %*% a))
+    }, 0)))
+    V <- max(abs(f[, 10] - f[, 1]))
+    p <- ref_posterior_at(K, arms, f[cbind(arms, 1:9)], 0.05)
+    max(abs(f[, 10] - p$mean) / (p$sd * (B + V * sqrt(9 / 0.05))))
+  }, 0)
+  expect_lte(max(worst), 1)
+})
+
 # UCB under limits is CONFIG: a problem's constraints are the further outcomes.
 config_of <- function(domain, kernel, ..., width = 2, noise_var = 0.01) {
   gp_ucb(domain, kernel, noise_var, width = width, outcomes = list(y = to_maximize(), g1 = at_most(0, ...)))
