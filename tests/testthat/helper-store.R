@@ -65,6 +65,11 @@ sqlite_location <- function() {
        connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file), synchronous = NULL)), baseenv()))
 }
 
+postgres_place <- function() {
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  postgres_location()
+}
+
 postgres_location <- function() {
   if (!nzchar(Sys.getenv("TZ"))) Sys.setenv(TZ = "UTC")           # RPostgres asks for it, not everybody answers
   has_postgres$count <- sum(has_postgres$count, 1)

@@ -5,6 +5,12 @@ skip_without_testing <- function() {
               "the package was installed without tests/testthat/cpp, which `make test` compiles with it")
 }
 
+# For longer tests with signals, forks or a shell, which Windows lacks.
+skip_without_signals <- function() {
+  skip_on_cran()
+  skip_on_os("windows")
+}
+
 testing_entry <- function(name) {
   skip_without_testing()
   get(name, envir = asNamespace("gpbandits"))

@@ -80,8 +80,7 @@ bandit_changes <- list(
 )
 
 test_that("a bandit interrupted at any statement of a change is as before the change or as after it", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   bandit <- played_on(gp_ucb(state_x, kernel_se(0.2), 0.01))
   with_clock(changing_functions, function(clock) {
     # By default a report of one query is interrupted in one way; a batch repeats the statements of one query.
@@ -92,8 +91,7 @@ test_that("a bandit interrupted at any statement of a change is as before the ch
 })
 
 test_that("the same holds with refits, contexts and constraints", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   settings <- list(
     refits = list(refit = refit_every(2, minimum = 2, starts = 1, iterations = 3)),
     constraints = list(constraints = constraints_noisy(1, 3, 0.5))
@@ -106,8 +104,7 @@ test_that("the same holds with refits, contexts and constraints", {
 })
 
 test_that("the same holds with a journal, which agrees with the bandit", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   file <- tempfile()
   made <- function(refit = NULL) {
     file <<- tempfile()
@@ -123,8 +120,7 @@ test_that("the same holds with a journal, which agrees with the bandit", {
 })
 
 test_that("the same holds for baselines", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   bandit <- played_on(baseline_constrained("ckb", state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1))
   changes <- bandit_changes
   changes$observe <- function(b) b$observe(3, 1, constraints = 0.1)
@@ -147,8 +143,7 @@ test_that("the same holds for baselines", {
 })
 
 test_that("a run interrupted at any statement keeps complete rounds", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   problem <- bandit_problem(state_x, sin(5 * state_x), noise = 0.1)
   refit <- refit_every(3, minimum = 2, starts = 1, iterations = 3)
   make <- function() gp_ucb(state_x, kernel_se(0.2), 0.01, refit = refit)

@@ -6,6 +6,7 @@ quiet <- function(code) {
 }
 
 needs_bbotk <- function() {
+  skip_on_cran()
   for (package in c("bbotk", "paradox", "R6", "data.table")) skip_if_not_installed(package)
 }
 
@@ -26,7 +27,6 @@ domain_of_values <- function() {
 }
 
 test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, to the terminator's last evaluation", {
-  skip_on_cran()
   needs_bbotk()
   found <- list()
   for (tag in c("minimize", "maximize")) {
@@ -51,7 +51,6 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
 })
 
 test_that("batches, earlier evaluations, failures, other terminators and settings are supported", {
-  skip_on_cran()
   needs_bbotk()
   set.seed(2)
   instance <- instance_of("minimize", 20)
@@ -81,7 +80,6 @@ test_that("batches, earlier evaluations, failures, other terminators and setting
 })
 
 test_that("fixed values hold in the design and in batches; invalid values are errors that name them", {
-  skip_on_cran()
   needs_bbotk()
   set.seed(11)
   instance <- instance_of("minimize", 9)
@@ -103,7 +101,6 @@ test_that("fixed values hold in the design and in batches; invalid values are er
 })
 
 test_that("a bandit that bbotk ended within its design has all evaluations", {
-  skip_on_cran()
   needs_bbotk()
   set.seed(4)
   instance <- instance_of("minimize", 5)
@@ -115,7 +112,6 @@ test_that("a bandit that bbotk ended within its design has all evaluations", {
 })
 
 test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a condition and callbacks", {
-  skip_on_cran()
   needs_bbotk()
   for (package in c("mlr3", "mlr3tuning", "rpart")) skip_if_not_installed(package)
   expect_s3_class(mlr3tuning::tnr("gp_bandit"), "TunerBatch")
@@ -148,7 +144,6 @@ test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a conditio
 })
 
 test_that("several targets give a Pareto front, minimised or maximised, with failures and earlier evaluations", {
-  skip_on_cran()
   needs_bbotk()
   several <- function(f, tags, evaluations) {
     codomain <- do.call(paradox::ps, lapply(tags, function(tag) paradox::p_dbl(tags = tag)))
@@ -194,7 +189,6 @@ test_that("several targets give a Pareto front, minimised or maximised, with fai
 })
 
 test_that("a tuner finds the Pareto front of two measures", {
-  skip_on_cran()
   needs_bbotk()
   for (package in c("mlr3", "mlr3tuning", "rpart")) skip_if_not_installed(package)
   set.seed(2)
@@ -224,7 +218,6 @@ needs_tuning <- function() {
 reported_to <- function(tuner) subset(tuner$tuner$bandit$history(), status != "withdrawn")
 
 test_that("a trained tuner can be cloned, converted, saved and trained again", {
-  skip_on_cran()
   needs_tuning()
   set.seed(1)
   task <- mlr3::tsk("iris")
@@ -249,7 +242,6 @@ test_that("a trained tuner can be cloned, converted, saved and trained again", {
 })
 
 test_that("nested resampling and benchmarks keep models, results and archives, twice", {
-  skip_on_cran()
   needs_tuning()
   set.seed(2)
   task <- mlr3::tsk("iris")
@@ -272,7 +264,6 @@ test_that("nested resampling and benchmarks keep models, results and archives, t
 })
 
 test_that("an optimiser can be cloned, saved and run again, with callbacks that use its bandit", {
-  skip_on_cran()
   needs_bbotk()
   set.seed(3)
   seen <- list()
@@ -312,7 +303,6 @@ test_that("an asynchronous tuner and optimiser are cloned with their bandits", {
 })
 
 test_that("infinite values are failures, NaN is an error of bbotk, and no finite value at all is a warning", {
-  skip_on_cran()
   needs_bbotk()
   run <- function(f, evaluations = 5) {
     calls <- 0
@@ -343,7 +333,6 @@ test_that("infinite values are failures, NaN is an error of bbotk, and no finite
 })
 
 test_that("it is registered whichever package is loaded first", {
-  skip_on_cran()
   needs_bbotk()
   skip_if_not_installed("mlr3tuning")
   # (And nothing is loaded that nobody asked for.)
@@ -366,7 +355,6 @@ budget_space <- function(...) {
 }
 
 test_that("a parameter tagged \"budget\" is a fidelity, and the result is of the largest one", {
-  skip_on_cran()
   needs_bbotk()
   for (logscale in c(FALSE, TRUE)) {
     set.seed(1)
@@ -393,7 +381,6 @@ test_that("a parameter tagged \"budget\" is a fidelity, and the result is of the
 })
 
 test_that("the result can be the point that the posterior recommends", {
-  skip_on_cran()
   needs_bbotk()
   for (sign in few_of(c(1, -1), 1)) {
     set.seed(2)

@@ -25,7 +25,7 @@ test_that("maximize_bandit() finds the best value that satisfies a limit", {
   expect_named(predict(found, at), c("yield_mean", "yield_sd", "impurity_mean", "impurity_sd", "feasible"))
   expect_output(print(found), "impurity at most 0.2")
   expect_output(print(summary(found)), "impurity at most 0.2: binds")
-  importance <- input_importance(found, draws = 4)
+  importance <- input_importance(found, points = 64, draws = 4)
   expect_identical(importance$outcome, c("yield", "impurity"))
   expect_identical(importance$input, c("x", "x"))
 })

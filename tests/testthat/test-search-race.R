@@ -417,8 +417,7 @@ test_that("a journal resumes within a setting without a difference", {
 })
 
 test_that("two workers evaluate folds of one setting or of two, and the race is complete", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   skip_if_not_installed("future")
   old <- future::plan("multisession", workers = 2)
   on.exit(future::plan(old))

@@ -225,8 +225,7 @@ changes_in <- function(file) {
 }
 
 test_that("a search killed at random times and called again ends like one that was never killed", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   search <- function(journal = NULL) {
     set.seed(84)
     maximize_bandit(noisy, list(x = c(0, 1)), 16, journal = journal,

@@ -5,6 +5,11 @@ skip_without_page <- function() {
   skip_without_browser()
 }
 
+place_with_page <- function() {
+  skip_without_page()
+  sqlite_location()
+}
+
 page_token <- "a secret of many letters"
 
 # Signs in as a person does: the token's box has the focus after one Tab beyond the skip link.
@@ -28,8 +33,7 @@ page_of <- function(place, token = page_token, test = parent.frame()) {
 
 # The page of a bandit in a store with this number of open queries.
 page_with_queries <- function(count, test = parent.frame()) {
-  skip_without_page()
-  place <- sqlite_location()
+  place <- place_with_page()
   bandit <- gp_ucb(list(x = c(0, 1)), kernel_se(0.3), 0.01, width = width_constant(2), store = store_at(place, seed = 1))
   bandit$suggest(count)
   list(bandit = bandit, browser = page_of(place, test = test)$browser)
@@ -122,8 +126,7 @@ test_that("the page's files hold no data, load nothing from other sites, and the
 })
 
 test_that("a campaign by keyboard works: a wrong token, a corrected entry, a withdrawn query, the results", {
-  skip_without_page()
-  place <- sqlite_location()
+  place <- place_with_page()
   evil <- "<img src=x onerror=\"window.hurt = 1\">"
   space <- search_space(temperature = param_real(20, 90), solvent = param_factor(c("water", evil)))
   truth <- function(p) 5 - ((p$temperature - 60) / 30)^2
@@ -305,8 +308,7 @@ test_that("contexts, limits and arms have their fields and plots", {
 })
 
 test_that("pairwise comparisons work on the page: in pairs, with a tie and a correction", {
-  skip_without_page()
-  place <- sqlite_location()
+  place <- place_with_page()
   recipes <- data.frame(lemon = c(40, 60, 80, 50), sugar = c(30, 60, 45, 50))
   bandit <- gp_bandit(recipes, kernel_se(c(20, 20), variance = 4), policy = policy_duel(2),
                       rewards = rewards_preferences(ties = TRUE), store = store_at(place, seed = 1))
@@ -367,8 +369,7 @@ test_that("pairwise comparisons work on the page: in pairs, with a tie and a cor
 })
 
 test_that("several outcomes have a field each, filled in as they arrive", {
-  skip_without_page()
-  place <- sqlite_location()
+  place <- place_with_page()
   bandit <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, pending = pending_hallucinate(), store = store_at(place, seed = 1),
                   outcomes = list(yield = to_maximize(), impurity = at_most(0.5), ph = at_least(2)))
   bandit$add(x = c(0.1, 0.3, 0.9), reward = data.frame(yield = c(1, 2, 3), impurity = c(0.1, 0.3, 0.9), ph = 5))
@@ -484,8 +485,7 @@ test_that("the numbers of open and known experiments follow what others do, and 
 })
 
 test_that("with several outcomes, entries stay when another one of the row is saved elsewhere", {
-  skip_without_page()
-  place <- sqlite_location()
+  place <- place_with_page()
   bandit <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, store = store_at(place, seed = 1),
                   outcomes = list(yield = to_maximize(), impurity = at_most(0.5)))
   bandit$suggest(2)
@@ -510,8 +510,7 @@ test_that("with several outcomes, entries stay when another one of the row is sa
 })
 
 test_that("a campaign with many columns works: added rows, a plot for each outcome, export, no broken word", {
-  skip_without_page()
-  place <- sqlite_location()
+  place <- place_with_page()
   space <- search_space(temperature = param_real(20, 90), residence_time = param_real(1, 60), equivalents = param_real(1, 3),
                         concentration = param_real(0.01, 2), pressure = param_integer(1, 40),
                         solvent = param_factor(c("water", "dimethylformamide")), dry = param_logical())
@@ -697,8 +696,7 @@ test_that("the JSON interface describes several outcomes, and returns the front"
 })
 
 test_that("the page names the outcome, takes error bars, notes and decimal commas, and asks before it saves a far value", {
-  skip_without_page()
-  place <- sqlite_location()
+  place <- place_with_page()
   set.seed(1)
   data <- data.frame(temp = seq(21, 79, length.out = 10), "Yield (%)" = 60 + 10 * sin(1:10), check.names = FALSE)
   bandit <- auto_bandit(list(temp = c(20, 80)), data, reward = "Yield (%)", store = store_at(place, seed = 1))

@@ -8,13 +8,12 @@ curl <- function(..., input = NULL) {
 }
 
 skip_without_service <- function() {
-  skip_on_os("windows")
+  skip_without_signals()
   skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")
   skip_if_not(nzchar(Sys.which("curl")), "curl is not installed")
 }
 
 test_that("a whole session works, and every wrong request has an answer", {
-  skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
   store_makers$ucb(store = store_at(place, seed = 1))
@@ -92,7 +91,6 @@ test_that("a whole session works, and every wrong request has an answer", {
 })
 
 test_that("a request's body is data: never an address or a path, and no part of it is in the answer", {
-  skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
   store_makers$ucb(store = store_at(place, seed = 1))
@@ -120,7 +118,6 @@ test_that("a request's body is data: never an address or a path, and no part of 
 })
 
 test_that("contexts are matched by name, a decision belongs to its visitor, and the whole log is returned", {
-  skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
   names <- c("age", "hour", "spend")
@@ -198,7 +195,6 @@ test_that("contexts are matched by name, a decision belongs to its visitor, and 
 })
 
 test_that("HEAD has headers and no body, and no protocol is upgraded", {
-  skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
   store_makers$ucb(store = store_at(place))
@@ -235,7 +231,6 @@ test_that("HEAD has headers and no body, and no protocol is upgraded", {
 })
 
 test_that("connections end after the time limit, whatever was sent on them", {
-  skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
   store_makers$ucb(store = store_at(place))
@@ -280,7 +275,6 @@ next_answer <- function(connection) {
 }
 
 test_that("a connection stays open while its requests are complete and valid", {
-  skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
   store_makers$ucb(store = store_at(place))
@@ -334,7 +328,6 @@ test_that("rows of the history are JSON with fifteen digits, whatever is in them
 })
 
 test_that("with many connections the oldest are closed, and a client is served", {
-  skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
   store_makers$ucb(store = store_at(place))
@@ -352,7 +345,6 @@ test_that("with many connections the oldest are closed, and a client is served",
 })
 
 test_that("a request that takes too long is ended, and one that waits for its turn is not", {
-  skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
   pause <- tempfile()
@@ -407,7 +399,6 @@ gated_service <- function(gate, time_limit) {
 }
 
 test_that("a slow answer delays no other request, and is sent when it is computed", {
-  skip_on_cran()
   skip_without_service()
   gate <- tempfile("gate")
   gated <- gated_service(gate, time_limit = 60)
@@ -436,7 +427,6 @@ test_that("a slow answer delays no other request, and is sent when it is compute
 })
 
 test_that("a slow answer beyond the time limit is 503, and the result is there at the next request", {
-  skip_on_cran()
   skip_without_service()
   gate <- tempfile("gate")
   gated <- gated_service(gate, time_limit = 2)
@@ -455,7 +445,6 @@ test_that("a slow answer beyond the time limit is 503, and the result is there a
 })
 
 test_that("answers are cached until the log grows, and belong to one request", {
-  skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
   count <- tempfile()
@@ -509,7 +498,6 @@ test_that("a read is answered from the cache while the store is locked, and is a
 })
 
 test_that("an experiment that was not suggested can be added, with or without a result; invalid ones are errors", {
-  skip_on_cran()
   skip_without_service()
   store <- store_at(sqlite_location(), seed = 1)
   space <- search_space(u = param_real(0, 2), rule = param_factor(c("a", "b")), whole = param_logical())
@@ -543,7 +531,6 @@ test_that("an experiment that was not suggested can be added, with or without a 
 })
 
 test_that("the export is the history as a table, and the log as from_json() reads it", {
-  skip_on_cran()
   skip_without_service()
   store <- store_at(sqlite_location(), seed = 1)
   levels <- c("plain", "a, \"b\"", "=1+2", "\u00e9")
@@ -569,7 +556,6 @@ test_that("the export is the history as a table, and the log as from_json() read
 })
 
 test_that("a client in Python's standard library works next to R", {
-  skip_on_cran()
   skip_without_service()
   skip_if_not(nzchar(Sys.which("python3")), "python3 is not installed")
   place <- sqlite_location()
@@ -588,7 +574,6 @@ test_that("a client in Python's standard library works next to R", {
 })
 
 test_that("every method of the client in Python does what it says, and errors are the service's words", {
-  skip_on_cran()
   skip_without_service()
   skip_if_not(nzchar(Sys.which("python3")), "python3 is not installed")
   place <- sqlite_location()
@@ -643,7 +628,6 @@ test_that("every method of the client in Python does what it says, and errors ar
 })
 
 test_that("the client in Python reports a proxy's answer that is not JSON by its status", {
-  skip_on_cran()
   skip_without_service()
   skip_if_not(nzchar(Sys.which("python3")), "python3 is not installed")
   proxy <- httpuv::startServer("127.0.0.1", port <- httpuv::randomPort(), list(call = function(request) {
@@ -663,7 +647,6 @@ test_that("the client in Python reports a proxy's answer that is not JSON by its
 })
 
 test_that("a hostile client gets answers, uses no memory, and blocks nobody", {
-  skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
   store_makers$ucb(store = store_at(place, seed = 1))
@@ -696,7 +679,6 @@ test_that("a hostile client gets answers, uses no memory, and blocks nobody", {
 })
 
 test_that("the nginx configuration of the package keeps a hostile client out", {
-  skip_on_cran()
   skip_without_service()
   nginx <- c(Sys.which("nginx"), Sys.glob("/usr/sbin/nginx"))
   nginx <- nginx[nzchar(nginx)][1]
@@ -877,7 +859,6 @@ test_that("the script of the package serves a store, as its container and its sy
   expect_identical(unique(dirname(kept)), command("VOLUME"))
   expect_identical(file.path("/var/lib", unit$StateDirectory), command("VOLUME"))
 
-  skip_on_cran()
   skip_without_service()
   skip_on_os("windows")
   store <- sqlite_location()

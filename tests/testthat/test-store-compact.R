@@ -249,8 +249,7 @@ test_that("interrupted at any statement, everything is as before or as after", {
 })
 
 test_that("a process that is killed during it has changed nothing, and workers continue", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   on_databases(heavy = TRUE, function(place) {
     bandit <- life_to_compact(store_makers$ucb(store = store_at(place, seed = 1)), 4)
     history <- bandit$history()

@@ -30,8 +30,7 @@ test_that("a search in a store finds the maximum, keeps the budget, and resumes"
 
 # (These fork: before mirai has threads in this process.)
 test_that("two drivers at once share one search", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   on_databases(heavy = TRUE, function(place) {
     force(place)
     slow <- function(p) {

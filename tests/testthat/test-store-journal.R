@@ -236,8 +236,7 @@ test_that("a write that fails is a gpbandits_error, and the bandit is unchanged"
 })
 
 test_that("if the disk becomes full within a line, the file stays valid and the bandit unchanged", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   skip_on_covr()                                       # the limit would cut the files of counters, too
   file <- tempfile()
   out <- run_child(c(
@@ -344,8 +343,7 @@ asks_again_and_again <- function(file, count) {
 }
 
 test_that("if several processes write at once, every confirmed event is in the file exactly once", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   file <- tempfile()
   close_journal(journal_makers$ucb(journal = file))
   count <- by_level(30, 30, quick = 10)
@@ -480,8 +478,7 @@ journal_life <- function(file, acknowledged, rounds, make) {
 }
 
 test_that("after kill -9 at random times at most one evaluation is lost, and the search continues", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   make <- journal_makers$ts
   set.seed(75)
   whole <- make()

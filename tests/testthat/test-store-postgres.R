@@ -1,8 +1,7 @@
 # PostgreSQL as a database of stores: sessions, commits and servers. What holds for every database is in test-store-sql.R.
 
 test_that("a lost PostgreSQL connection of the user works again if it leads to the same database", {
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_location()
+  place <- postgres_place()
   con <- place$connect()
   on.exit(DBI::dbDisconnect(con))
   store <- bandit_store(con, "b")
@@ -55,8 +54,7 @@ with_last_message <- function(change, code) {
 }
 
 test_that("the outcome of a commit whose answer was lost is read from the store", {
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_location()
+  place <- postgres_place()
   end <- "SELECT pg_terminate_backend(pg_backend_pid())"
   times <- 0
   once <- function(pattern, replacement) function(message) {
@@ -115,8 +113,7 @@ test_that("the outcome of a commit whose answer was lost is read from the store"
 
 test_that("a change that was lost with a crash of the server is made again, whatever others have recorded since", {
   skip_on_cran()
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_location()
+  place <- postgres_place()
   crashed <- FALSE
   crash_before_commit <- function(meanwhile) function(message) {
     if (!crashed) {
@@ -162,10 +159,8 @@ test_that("a change that was lost with a crash of the server is made again, what
 })
 
 test_that("under four writers and crashes of the server no query is given twice, and nothing acknowledged is lost", {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_location()
+  skip_without_signals()
+  place <- postgres_place()
   let_go(store_makers$ucb(store = store_at(place, seed = 1)))
   home <- tempfile("writers")
   dir.create(home)
@@ -212,8 +207,7 @@ test_that("under four writers and crashes of the server no query is given twice,
 
 test_that("a transaction that computes for longer than others wait for it gets the time that it needs", {
   skip_on_cran()
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_location()
+  place <- postgres_place()
   mine <- new.env()
   mine$act <- function() NULL
   store <- store_at(place, trust = TRUE)
@@ -267,8 +261,7 @@ test_that("with the server's default isolation two clients that ask at once both
 })
 
 test_that("a worker survives a restart of the server", {
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_location()
+  place <- postgres_place()
   bandit <- store_makers$ucb(store = store_at(place, seed = 1))
   give_budget(place, 6)
   restarted <- FALSE

@@ -23,8 +23,7 @@ processes_with <- function(text) {
 }
 
 test_that("an evaluation that checks no time limit is ended, whatever it does, and nothing later is recorded", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   skip_if_not_installed("future")
   on_databases(function(place) {
     store_makers$ucb(store = store_at(place, seed = 1))
@@ -82,8 +81,7 @@ test_that("an evaluation in a second process has the random numbers, functions a
 })
 
 test_that("the caller's time limit ends an evaluation in a second process, and the query is available at once", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   skip_if_not_installed("future")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- sqlite_location()
@@ -106,8 +104,7 @@ test_that("the caller's time limit ends an evaluation in a second process, and t
 })
 
 test_that("races and fleets end evaluations at their time limit", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   skip_if_not_installed("future")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
   slow <- with_values(function(p) {

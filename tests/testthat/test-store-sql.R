@@ -145,8 +145,7 @@ test_that("a second writer waits for the first, up to its patience, and then see
 })
 
 test_that("if several processes write at once nothing is lost, and a transaction reads the state at its lock", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   on_databases(always = TRUE, function(place) {
     connection <- open_table(place)
     let_go(store_makers$ucb(store = store_at(place)))
@@ -168,8 +167,7 @@ test_that("if several processes write at once nothing is lost, and a transaction
 })
 
 test_that("processes that create the tables at once all find them", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   on_databases(always = TRUE, function(place) {
     jobs <- lapply(1:3, function(k) parallel::mcparallel({
       store_makers$ucb(store = store_at(place, paste(k)))

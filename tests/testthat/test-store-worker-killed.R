@@ -1,8 +1,7 @@
 # Fleets of workers of a store that are killed, stopped and cut off.
 
 test_that("workers under kill -9: nothing is lost or counted twice, and the posterior is that of the log", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   full <- second_level()
   evaluations <- by_level(16, 1000, quick = 9)
   on_databases(function(place) {
@@ -19,8 +18,7 @@ test_that("workers under kill -9: nothing is lost or counted twice, and the post
 
 # (Half an hour at the second level.)
 test_that("workers on all types of domains under kill -9, freezes and restarts: nothing is lost or counted twice", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   full <- second_level()
   evaluations <- by_level(24, 1000, quick = 14)
   blows <- if (full) rep(c("zombie", "frozen", "restart", "zombie", "crash"), 2) else c("frozen", "restart")

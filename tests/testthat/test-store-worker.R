@@ -82,8 +82,7 @@ test_that("a time limit of the caller ends the work anywhere, and the query is a
 })
 
 test_that("a second process renews the lease of a long evaluation, and ends with the worker", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   on_databases(heavy = TRUE, function(place) {
     bandit <- store_makers$ucb(store = store_at(place))
     give_budget(place, 1)
@@ -247,8 +246,7 @@ test_that("a connection that cannot be opened again is an error at once", {
 # ---- processes that are frozen ---------------------------------------------------------
 
 test_that("a process that is frozen within a transaction blocks the others for a while only, and continues unharmed", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   on_databases(function(place) {
     let_go(store_makers$ucb(store = store_at(place, seed = 2)))
     frozen <- fork_stopped(place, function(store) {
@@ -285,8 +283,7 @@ test_that("a process that is frozen within a transaction blocks the others for a
 })
 
 test_that("a worker that is stopped in an evaluation loses its query; its late reward counts only if no other came", {
-  skip_on_cran()
-  skip_on_os("windows")
+  skip_without_signals()
   on_databases(heavy = TRUE, function(place) {
     for (first in few_of(c("zombie", "heir"), 1)) {
       bandit <- store_makers$ucb(store = store_at(place, first, seed = 3))
