@@ -36,7 +36,12 @@ with_clock <- function(names, test) {
     lockBinding(name, space)
   }
   old <- mget(names, envir = space)
-  on.exit(put(old))
+  # (R would compile each of them for the few calls until they are back, for up to half of the time.)
+  jit <- compiler::enableJIT(0)
+  on.exit({
+    put(old)
+    compiler::enableJIT(jit)
+  })
   put(lapply(old, with_ticks, tick = as.call(list(tick))))
   test(function(code, what = NULL, when = Inf) {
     count <<- 0
