@@ -302,7 +302,8 @@ policy_entries <- list(
     traits = list(title = function(policy) {
                     measure <- or_else(policy$risk, "worst")
                     words <- c(worst = "worst neighbour", var = "value at risk", cvar = "conditional value at risk")
-                    paste0("best ", words[[measure]], if (measure != "worst") sprintf(" (share %s)", format(policy$share)))
+                    share <- if (measure != "worst") sprintf(" (share %s)", format(policy$share))
+                    paste0("best ", words[[measure]], share)
                   },
                   short = "StableOpt",
                   resolved = function(policy) function(settings, config) {
