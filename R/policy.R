@@ -578,6 +578,8 @@ policy_function <- function(f, name = "own") new_policy("function")
 #' * There are 64 draws with two objectives, 32 with three and 16 with four. They depend on the round only.
 #' * The reference point by default is that of the means' front.
 #' * Pending points, more than 64 evaluated points, and exhausted arms are handled as in noisy EI, see [policies].
+#' * On ten problems with noise of a tenth of each outcome's sd it was ahead of `"mean"` on seven and clearly behind on
+#'   one. Without noise they were level. It takes three times as long.
 #' * With several models ([refit_every()], `average`) each outcome's models have their share of the draws.
 #'
 #' @section Hypervolume of upper bounds: `policy_hypervolume()`, for any number \eqn{k} of objectives, maximises the

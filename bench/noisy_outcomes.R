@@ -1,5 +1,5 @@
 # Several objectives, with limits and with noise: policy_ehvi() over the front of the means and over joint draws, and
-# policy_hypervolume() with three objectives (the default there).
+# policy_hypervolume() with three or more objectives (the former default there).
 #   Rscript bench/noisy_outcomes.R [seeds=1:3] [problems=dtlz2,osy] [noise=0,0.1] [methods=mean,draws] [out=rows.csv]
 #   Rscript bench/noisy_outcomes.R read=rows.csv      tables in Markdown
 # Protocol, fixed before the first run: seeds 1 to 3, noise 0 and .1 (sd in units of the sd of each outcome at 1,000
@@ -14,7 +14,8 @@
 # must not contradict each other. Fixed after seeds 1 to 3 had been seen: seeds 4 to 8 with noise .1 (draws less means was
 # -.01 (.03) with two objectives on the problems that choose, -.33 (.00) on the others); all eight decide. With
 # reference=default the policies choose the reference point (a tenth below the front); stated before its first run: the
-# four problems with three or four objectives, seeds 1 to 3, must not contradict a change of the default. Results: bench/results/noisy_outcomes.md.
+# four problems with three or four objectives, seeds 1 to 3, must not contradict a change of the default.
+# Results: bench/results/noisy_outcomes.md.
 library(gpbandits)
 source("bench/shared/script.R")
 args <- arguments(seeds = "1:3", noise = "0,0.1", methods = "mean,draws,upper",

@@ -108,6 +108,36 @@ test_that("expected improvement is averaged over the models", {
   }
 })
 
+test_that("candidates are screened by each fourth model, and the best of them valued by all", {
+  set.seed(6)
+  scores <- matrix(rnorm(9000), 900) + 2 * rnorm(900)
+  found <- cpp_testing_screen(scores)
+  expect_equal(found$all, log(rowMeans(exp(scores))))
+  by_some <- log(rowSums(exp(scores[, c(1, 5, 9)])) / 10)
+  listed <- rank(-by_some) <= 128
+  expect_equal(found$screened, ifelse(listed, found$all, by_some))
+  # Few models or few candidates are not screened.
+  for (few in list(scores[, 1:7], scores[1:255, ])) expect_identical(do.call(identical, unname(cpp_testing_screen(few))), TRUE)
+})
+
+test_that("in five inputs the selected point is the best of all models' candidates", {
+  names <- letters[1:5]
+  f <- function(x) 0.5 * sin(9 * x[, 1]) * cos(7 * x[, 2]) - rowSums((x - 0.3)^2)
+  for (seed in 1:2) {
+    set.seed(seed)
+    b <- auto_bandit(stats::setNames(rep(list(c(0, 1)), 5), names), n_initial = 0)
+    x <- matrix(runif(150), 30, dimnames = list(NULL, names))
+    b$add(x = x, reward = f(x))
+    b$suggest() # (refits)
+    expect_gte(length(models_in_force(b)), 8)
+    before <- frame_of(b$copy())
+    rebuild(before)
+    improvement <- function(points) cpp_bandit_acquisition(before$handle, contexts_for(before, NULL, 1), points)$values
+    chosen <- improvement(as.matrix(b$suggest()[names]))
+    expect_gte(chosen, max(improvement(matrix(0, 0, 0)), improvement(matrix(runif(2500), 500))) - 1e-6)
+  }
+})
+
 test_that("draws select a model by its weight, so their moments are the mixture's", {
   set.seed(5)
   grid <- as.matrix(expand.grid(a = 0:3 / 3, b = 0:3 / 3))

@@ -22,6 +22,7 @@
 #include "r_regression.h"
 #include "r_rng.h"
 #include "r_settings.h"
+#include "scores/averaged.h"
 #include "scores/improvement.h"
 #include "scores/outcomes.h"
 #include "scores/pareto_front.h"
@@ -518,6 +519,42 @@ Eigen::VectorXd cpp_log_improvement(const Eigen::VectorXd& u) {
 double cpp_log_ehvi(const Eigen::MatrixXd& front, const Eigen::VectorXd& reference, const Eigen::VectorXd& mean,
                     const Eigen::VectorXd& sd) {
   return gpb::NondominatedBoxes(front, reference).log_expected_gain(mean.data(), sd.data());
+}
+
+namespace {
+
+// A score given at the candidates 0, 1, ...
+struct ListedScore final : gpb::Score {
+  explicit ListedScore(Eigen::VectorXd listed) : listed(std::move(listed)) {}
+  void values(const gpb::Candidates& candidates, Eigen::VectorXd& out) const override { out = at(candidates.X); }
+  Eigen::VectorXd at(const gpb::Points& X) const override {
+    Eigen::VectorXd out(X.rows());
+    for (gpb::Index i = 0; i < X.rows(); ++i) out[i] = listed[static_cast<gpb::Index>(X(i, 0))];
+    return out;
+  }
+  double at(const Eigen::VectorXd& x, Eigen::VectorXd*) const override {
+    return listed[static_cast<gpb::Index>(x[0])];
+  }
+  double unit() const override { return 1.0; }
+  Eigen::VectorXd listed;
+};
+
+}  // namespace
+
+// Logarithmic scores of several models (columns) with equal weights: all averaged, and screened.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_testing_screen(const Eigen::MatrixXd& scores) {
+  std::vector<gpb::AveragedScore::Part> parts;
+  for (gpb::Index k = 0; k < scores.cols(); ++k) {
+    parts.push_back({std::make_unique<ListedScore>(scores.col(k)), -std::log(static_cast<double>(scores.cols()))});
+  }
+  const gpb::AveragedScore score(std::move(parts));
+  gpb::Candidates candidates;
+  candidates.X = Eigen::VectorXd::LinSpaced(scores.rows(), 0.0, static_cast<double>(scores.rows() - 1));
+  Eigen::VectorXd all, screened;
+  score.values(candidates, all);
+  score.screen(candidates, screened);
+  return Rcpp::List::create(Rcpp::Named("all") = all, Rcpp::Named("screened") = screened);
 }
 
 // The acquisition function of a policy over outcomes with independent Gaussian processes: `$values` at the rows of `at`,
