@@ -41,8 +41,8 @@
 #'   If no value is finite, there is a warning of class `gpbandits_no_success`.
 #'
 #' @section Several targets: With `OptimInstanceBatchMultiCrit` or `TuningInstanceBatchMultiCrit` the policy is
-#'   [policy_ehvi()] for two to four targets and [policy_hypervolume()] for more. bbotk's result is the Pareto front of
-#'   the evaluated points. The bandit's `$front()` is the Pareto front of the posterior means.
+#'   [policy_ehvi()] for two targets and [policy_hypervolume()] for more. bbotk's result is the Pareto front of the
+#'   evaluated points. The bandit's `$front()` is the Pareto front of the posterior means.
 #'
 #' @section The bandit: After a run, the field `bandit` of the optimiser and of the tuner is the [GPBandit] with all
 #'   evaluations. Its rewards are costs: a maximised target has its sign changed. With several targets, its `outcomes`

@@ -34,7 +34,7 @@
 #' @param transfer earlier campaigns for [transfer] learning, a named list of data.frames such as
 #'   `list(may = old_data)`. `NULL`, the default: none.
 #' @param policy the acquisition function, see [policies]. Default: [policy_ei()] with one objective, [policy_ehvi()]
-#'   with two to four, `policy_hypervolume(width_constant(2))` with more.
+#'   with two, `policy_hypervolume(width_constant(2))` with more.
 #' @param data earlier experiments, a data.frame with a column per input and `reward` (or one per outcome), optionally
 #'   `status`, `sd` and further columns, see [earlier-experiments]. `NULL`, the default: none.
 #' @param workers number of simultaneous evaluations, an integer >= 1, or `Inf` for all workers of the future plan. 1,

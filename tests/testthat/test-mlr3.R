@@ -182,7 +182,7 @@ test_that("several targets give a Pareto front, minimised or maximised, with fai
                    list(a = "minimize", b = "minimize", c = "minimize"), 7)
   optimizer <- bbotk::opt("gp_bandit", n_initial = 5)
   quiet(optimizer$optimize(three))
-  expect_identical(optimizer$bandit$config$policy$kind, "ehvi")
+  expect_identical(optimizer$bandit$config$policy$kind, "hypervolume")
   one <- bbotk::opt("gp_bandit", policy = policy_ei())
   expect_error(quiet(one$optimize(several(f, list(gain = "maximize", width = "minimize"), 9))), "policy",
                class = "gpbandits_error")

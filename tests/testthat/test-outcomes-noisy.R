@@ -257,9 +257,3 @@ test_that("five objectives, goals and comparisons are errors", {
   expect_error(policy_ehvi(incumbent = "best"), "incumbent", class = "gpbandits_error")
   expect_output(print(policy_ehvi(incumbent = "draws")), "noisy expected hypervolume improvement")
 })
-
-test_that("the default with two to four objectives is expected hypervolume improvement", {
-  wanted <- list(a = to_maximize(), b = to_minimize(), c = to_maximize(), d = to_minimize(), e = to_maximize())
-  kinds <- lapply(1:5, function(k) auto_bandit(list(x = c(0, 1)), outcomes = wanted[1:k])$config$policy$kind)
-  expect_identical(unlist(kinds), c("ei", "ehvi", "ehvi", "ehvi", "hypervolume"))
-})
