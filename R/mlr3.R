@@ -18,8 +18,8 @@
 #' @section Parameters:
 #'
 #' * `batch_size`: the number of points that are suggested together, by default 1.
-#' * `n_initial`: the number of points of the initial design. By default it is 5 per parameter, and at most half of the
-#'   evaluations if the terminator counts these.
+#' * `n_initial`: the number of points of the initial design. By default it is 5 per parameter, and at most a quarter of
+#'   the evaluations if the terminator counts these.
 #' * `policy`: a [policy][policies]; by default that of [maximize_bandit()].
 #' * `model`: the Gaussian process, [gp_model()] by default.
 #' * `control`: [search_control()], of which `pending` has an effect; the rest is an error.

@@ -587,6 +587,9 @@ policy_function <- function(f, name = "own") new_policy("function")
 #' joint draw). Only points where all limits may hold are candidates. If no point gains, the point with the smallest
 #' shortfall is chosen.
 #'
+#' With three or four objectives and a given `reference`, `policy_ehvi()` found better fronts of most problems, without
+#' one worse fronts if there was noise.
+#'
 #' With a finite `draws` the gain is averaged over that number of random directions \eqn{\lambda}{lambda}: absolute
 #' values of a normal vector, none below 0.05 of its length. It is then the gain in
 #' \deqn{s_\lambda(y) = \min_i ((y_i - r_i)_+/\lambda_i)^k,}{s(y) = min_i ((y_i - r_i)+ / lambda_i)^k,} whose average

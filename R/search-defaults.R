@@ -41,6 +41,12 @@ default_design <- function(domain) {
   if (is_discrete(domain)) 3 else if (has_many_inputs(domain)) 2 * inputs else max(4, 5 * inputs)
 }
 
+# A few evaluations are better spent on suggestions (bench/programs.R).
+most_design <- function(domain, evaluations) {
+  half <- ceiling(evaluations / 2)
+  if (has_many_inputs(domain)) half else max(ceiling(evaluations / 4), min(4, half))
+}
+
 # Chosen by bench/variants.R in up to 10 inputs, for one objective. (With contexts the best reward so far may belong to
 # another context. Without refits a logarithm is never used.)
 default_transform <- function(domain, refit, contexts, outcomes) {

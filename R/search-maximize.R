@@ -240,8 +240,9 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' @section Initial design: The design is a Latin hypercube, random arms on a finite domain, or both on a product. By
 #' default it has 3 points in a space of arms, levels, integers or steps only, where more of them delayed success in
 #' tables of real experiments. Otherwise it has `max(4, 5 * inputs)` points, or `2 * inputs` from 15 inputs on. Each
-#' worker after the first adds one. At most half of the evaluations are used, but always one for each worker. With
-#' `transfer` the design has 3 points, and more if earlier campaigns explain little.
+#' worker after the first adds one. At most a quarter of the evaluations are used (half from 15 inputs on, or up to 4
+#' points), but always one for each worker. With `transfer` the design has 3 points, and more if earlier campaigns
+#' explain little.
 #' @section Earlier experiments:
 #' `data` may be a spreadsheet, see [earlier-experiments]. Rows outside the search space are used for fitting. They are
 #' never suggested or recommended.
@@ -358,5 +359,5 @@ design_size <- function(n_initial, domain, evaluations, workers) {
   # With several workers, the bandit makes its first suggestions while the last points of the design are being
   # evaluated.
   size <- default_design(domain) + workers - 1
-  min(size, max(ceiling(evaluations / 2), min(workers, evaluations)))
+  min(size, max(most_design(domain, evaluations), min(workers, evaluations)))
 }

@@ -15,6 +15,13 @@ test_that("from 15 inputs on refits keep four models and are rarer; the design h
   points <- function(bandit) nrow(as.environment(bandit)$config$design$inputs)
   expect_equal(c(points(few), points(many)), c(70, 30))
   expect_equal(c(design_size(NULL, cube(15), 100, 1), design_size(NULL, cube(15), 40, 1)), c(30, 20))
+  # In few inputs a quarter of the evaluations, but up to four points, and one for each worker.
+  sizes <- function(d, workers = 1) {
+    vapply(c(200, 50, 12, 6, 2, 1), function(count) design_size(NULL, cube(d), count, workers), 0)
+  }
+  expect_equal(sizes(7), c(35, 13, 4, 3, 1, 1))
+  expect_equal(sizes(2), c(10, 10, 4, 3, 1, 1))
+  expect_equal(sizes(2, 5), c(14, 13, 5, 5, 2, 1))
   expect_equal(auto_bandit(cube(15), model = gp_model(refit = refit_every(3)), n_initial = 4)$config$refit$rounds, 3)
 })
 
