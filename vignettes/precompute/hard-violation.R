@@ -63,9 +63,16 @@ makers <- list(
 special <- list(
   "small feasible region, delays" = list(
     "CONFIG, hallucination" = function(x, kernel) config(x, kernel, pending = pending_hallucinate()),
-    "EPBO, hallucination" = function(x, kernel) epbo(x, kernel, pending = pending_hallucinate())),
-  # Rules of changes are for one outcome. Here the posterior starts again every 40 rounds.
-  "drift" = list("CONFIG, restarts" = config, "RPOL, restarts" = makers$RPOL)
+    "EPBO, hallucination" = function(x, kernel) epbo(x, kernel, pending = pending_hallucinate()),
+    # The paper of RPOL: values that are late count as 0. m is twice the mean delay, as in Verma et al.
+    "RPOL, censored" = function(x, kernel) {
+      baseline_constrained("rpol", x, kernel, noise^2, pending = pending_censor(30),
+                           width = width_sdf(width_constant(1), B_y = 1))
+    }),
+  # CONFIG is made again every 40 rounds, because rules of changes are for one outcome. RPOL has restarts.
+  "drift" = list("CONFIG, restarts" = config, "RPOL, restarts" = function(x, kernel) {
+    baseline_constrained("rpol", x, kernel, noise^2, changes = change_oracle(every = 40))
+  })
 )
 
 # Cumulative regret against the best feasible arm, and both violations, from the true values of the arms played.
@@ -109,7 +116,7 @@ problems <- list(
 found <- do.call(rbind, lapply(names(problems), function(problem) {
   rules <- c(makers, special[[problem]])
   do.call(rbind, lapply(names(rules), function(name) {
-    every <- if (grepl("restarts", name)) 40 else rounds
+    every <- if (name == "CONFIG, restarts") 40 else rounds
     each <- vapply(1:10, function(run) run_of(rules[[name]], problems[[problem]](run), run, every),
                    c(regret = 0, hard = 0, soft = 0))
     se <- apply(each, 1, sd) / sqrt(ncol(each))
