@@ -7,11 +7,11 @@
 suppressMessages(library(gpbandits))
 source("vignettes/precompute/results.R")
 
-# A script's functions, without its last part, which runs what the command line names.
-functions_of <- function(script) {
+# A script's functions, without its last part, which begins with the name `until`.
+functions_of <- function(script, until = "commandArgs", envir = globalenv()) {
   for (one in as.list(parse(file.path("vignettes/precompute", paste0(script, ".R"))))) {
-    if ("commandArgs" %in% all.names(one)) return(invisible())
-    eval(one, globalenv())
+    if (until %in% all.names(one)) return(invisible(envir))
+    eval(one, envir)
   }
 }
 stored_rows <- function(name, ...) {
@@ -31,6 +31,25 @@ end_values <- function(comparison, column = "cumulative_regret") {
   runs[[column]][runs$round == max(runs$round)]
 }
 last_of <- function(table) table[which.max(table$round), ]
+svm_cell <- function(scale) {
+  functions_of("delayed-feedback")
+  rule <- rules(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 1e-3, 10, refit = refit_every(10))[["GP-BUCB"]]
+  now <- vapply(1:2, function(run) svm_run(rule, scale, 10, run)[100], 0)
+  stored <- stored_rows(paste0("delayed-svm-", scale), delay = "fixed", bandit = "GP-BUCB", round = 100)
+  cell(stored$mean, stored$se * sqrt(5), mean(now))
+}
+# Two runs of the tables of contexts, with a kernel that is kept.
+contexts_cell <- function(stored) {
+  here <- functions_of("delayed-contexts", envir = new.env(parent = globalenv()))
+  experiment <- here$tasks()
+  now <- vapply(1:2, function(run) {
+    set.seed(here$seed + run)
+    problem <- experiment$problem(run)
+    set.seed(here$seed + run)
+    sum(as.data.frame(run_bandit(experiment$settings[["kept, 0.1"]][["GP-UCB"]](), problem, 1500))$regret)
+  }, 0)
+  cell(stored$mean, stored$se * sqrt(stored$n / 2), mean(now))
+}
 
 cells <- list(
   "attempts" = function() {
@@ -111,15 +130,27 @@ cells <- list(
     now <- one_cell(900, 3, 900, cpd(900, detector(stored$c, stored$C), stored$factor * g^2 * log(900)^stored$power))
     cell(stored$first, sd(now$regret) / 8, mean(now$regret))
   },
-  "delayed-svm-log" = function() {
-    functions_of("delayed-feedback")
-    rule <- rules(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 1e-3, 10, refit = refit_every(10))[["GP-BUCB"]]
-    now <- vapply(1:2, function(run) svm_run(rule, "log", 10, run)[100], 0)
-    stored <- stored_rows("delayed-svm-log", delay = "fixed", bandit = "GP-BUCB", round = 100)
-    cell(stored$mean, stored$se * sqrt(5), mean(now))
+  "delayed-svm-log" = function() svm_cell("log"),
+  "delayed-svm-linear" = function() svm_cell("linear"),
+  "delayed-contexts" = function() {
+    contexts_cell(stored_rows("delayed-contexts", experiment = "tasks", setting = "kept, 0.1", bandit = "GP-UCB",
+                              round = 1500))
+  },
+  "sensitivity" = function() {
+    functions_of("sensitivity", until = "each")
+    stored <- stored_rows("sensitivity", part = "kernel", rule = "Matern 5/2", setting = 1, measure = "regret")
+    now <- wrong("Matern 5/2", 1)
+    cell(stored$value, stored$se, now$value[now$measure == "regret"])
+  },
+  "srinivas-map" = function() {
+    functions_of("srinivas")
+    made <- NULL
+    store <<- function(name, table, ...) made <<- table
+    parts$map()
+    cell(read.csv(results_file("srinivas-map"), comment.char = "#")$temperature[1], 0, made$temperature[1])
   }
 )
-needs_data <- c("chowdhury-sensors", "delayed-svm-log")
+needs_data <- c("chowdhury-sensors", "delayed-svm-log", "delayed-svm-linear", "delayed-contexts", "srinivas-map")
 
 wanted <- commandArgs(TRUE)
 if (length(wanted) == 0) wanted <- names(cells)
