@@ -19,3 +19,13 @@ function(id, reward) {
   campaign$observe(as.integer(id), as.double(reward))
   campaign$best()
 }
+
+# Mistakes of a request are answered with their message, and numbers with all digits.
+#* @plumber
+function(pr) {
+  pr <- plumber::pr_set_serializer(pr, plumber::serializer_unboxed_json(digits = NA))
+  plumber::pr_set_error(pr, function(req, res, err) {
+    res$status <- if (inherits(err, "gpbandits_error")) 400 else 500
+    list(error = conditionMessage(err))
+  })
+}
