@@ -16,7 +16,7 @@ rows_with_points_left <- function(bandit, contexts, needed = TRUE) {
   left <- points_left(bandit, subset_contexts(contexts, first))
   kept <- rows[stats::ave(rows, call, FUN = seq_along) <= left[match(call, call[first])]]
   if (length(kept) == 0 && needed) {
-    stop_state("Every point is known or pending, and the rewards have no noise (`gp_model(noise = \"none\")`). ",
+    stop_state("Every point is known or pending, and the results have no noise (`gp_model(noise = \"none\")`). ",
                "Use `$best()`.", argument = "n")
   }
   if (length(kept) > 0 && length(kept) < length(rows)) {

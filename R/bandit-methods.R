@@ -33,7 +33,7 @@ bandit_story <- function(bandit) {
                               amount_of(facts$refutations, "time")))
   }
   if (!is.null(config$rewards) && !of_form(config, "several")) {
-    lines <- c(lines, sprintf("  rewards    %s", trait(config$rewards, "title")))
+    lines <- c(lines, sprintf("  results    %s", trait(config$rewards, "title")))
   }
   lines <- c(lines, kind_of(bandit)$story(bandit))
   if (has_transfer(config)) lines <- c(lines, paste0("  ", transfer_text(transfer_table(config))))
@@ -157,13 +157,14 @@ summary.GPBandit <- function(object, ...) {
   facts <- bandit_facts(object)
   history <- own_history(as.environment(object))
   values <- with_reward_column(history, object$config)$reward
+  best <- if (length(object$config$context_names) == 0) likely_best(object)
   structure(list(story = bandit_story(object), engine = facts$engine, rank = facts$rank,
                  error_bound = error_bound_of(as.environment(object)),
                  likelihood = likelihood_of_fit(as.environment(object)),
                  rounds = facts$rounds, segment = facts$segment,
                  information_gain = facts$log_det / 2, pending = sum(history$status == "pending"),
                  reward = if (any(!is.na(values))) summary(values),
-                 best = if (length(object$config$context_names) == 0) likely_best(object),
+                 best = best, headers = shown_names(names(best), object$config),
                  check = of_form(object$config, "check_line")(as.environment(object)),
                  limits = limits_as_text(object), transfer = transfer_table(current_config(as.environment(object)))),
             class = "summary_gp_bandit")
@@ -187,12 +188,12 @@ print.summary_gp_bandit <- function(x, ...) {
                 if (x$segment > 1) " since the last restart" else ""))
   }
   if (!is.null(x$reward)) {
-    cat(sprintf("  rewards    %.4g to %.4g, mean %.4g\n", x$reward[["Min."]], x$reward[["Max."]], x$reward[["Mean"]]))
+    cat(sprintf("  results    %.4g to %.4g, mean %.4g\n", x$reward[["Min."]], x$reward[["Max."]], x$reward[["Mean"]]))
   }
   if (!is.null(x$best) && nrow(x$best) == 0) cat("  best point by posterior mean: not known yet\n")
   else if (!is.null(x$best)) {
     cat(if (nrow(x$best) > 1) "  best points by posterior means:\n" else "  best point by posterior mean:\n")
-    print(x$best, row.names = FALSE, digits = 4)
+    print(stats::setNames(x$best, x$headers), row.names = FALSE, digits = 4)
   }
   for (line in x$limits) cat("  limit      ", line, "\n", sep = "")
   if (!is.null(x$check)) cat(strwrap(describe_check(x$check), indent = 2, exdent = 4), sep = "\n")

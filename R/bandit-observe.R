@@ -233,7 +233,7 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, noise_v
   if (missing(reward)) {
     if (!of_form(bandit$config, "compares")) {
       check_ids(bandit, id)
-      stop_missing("reward", "the corrected reward")
+      stop_missing("reward", "the corrected result")
     }
     reward <- NULL
   }
@@ -263,7 +263,7 @@ amend_numbers <- function(bandit, id, reward, size, prefer, noise_var, sd) {
   id <- check_ids(bandit, id)
   reward <- plain_reward(bandit$config, reward, length(id))
   reported <- check_measurements(bandit, list(reward = reward, size = size, noise_var = noise_var, sd = sd), length(id))
-  check_status(bandit, id, c("observed", "lost"), "a query whose reward is known")
+  check_status(bandit, id, c("observed", "lost"), "a query whose result is known")
   beside <- observation_extras(length(id), reported$noise_var, reported$size, reported$spread)
   before <- last_extras(bandit, id)
   new <- bandit$queries$reward[id] != reported$reward | !same_numbers(before$size, beside$size) |
@@ -376,8 +376,8 @@ add_several <- function(bandit, points, count, contexts, given, time) {
 add_measured <- function(bandit, points, count, contexts, given, time) {
   config <- bandit$config
   if (is.null(given$reward)) {
-    check_absent(given$constraints, "constraints", "a pending point has none before its reward")
-    for (name in c("noise_var", "size", "sd")) check_absent(given[[name]], name, "a pending point has no reward yet")
+    check_absent(given$constraints, "constraints", "a pending point has none before its result")
+    for (name in c("noise_var", "size", "sd")) check_absent(given[[name]], name, "a pending point has no result yet")
     reported <- list(reward = rep(NA_real_, count), noise_var = NA_real_, size = NA_real_, spread = NA_real_)
     constraints <- matrix(NA_real_, count, constraint_count(config))
   } else {

@@ -292,7 +292,7 @@ is_nondominated <- function(values) {
 
 outcomes_as_text <- function(best, config) {
   each <- vapply(c(if (!is.null(config$goal)) goal_column, outcome_names(config)), function(name) {
-    sprintf("%s %.4g +- %.2g", name, best[[paste0(name, "_mean")]], best[[paste0(name, "_sd")]])
+    sprintf("%s %.4g +- %.2g", shown_names(name, config), best[[paste0(name, "_mean")]], best[[paste0(name, "_sd")]])
   }, "")
   paste0(": ", paste(each, collapse = ", "),
          if (has_limits(config)) sprintf("; feasible with probability %.3g", best$feasible))

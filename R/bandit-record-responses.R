@@ -45,7 +45,7 @@ observe_outcomes <- function(bandit, id, reward, size, time) {
 # Unless it is given, the number of trials (or the exposure) remains unchanged.
 amend_outcomes <- function(bandit, id, reward, size) {
   id <- check_ids(bandit, id)
-  check_status(bandit, id, c("observed", "lost"), "a query whose reward is known")
+  check_status(bandit, id, c("observed", "lost"), "a query whose result is known")
   before <- last_extras(bandit, id)
   reported <- check_reported_outcomes(bandit, reward, or_else(size, before$size), length(id))
   new <- bandit$queries$reward[id] != reported$reward | before$size != reported$size

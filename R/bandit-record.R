@@ -276,7 +276,7 @@ check_unreported <- function(bandit, id, reward, constraints, beside = NULL) {
   if (any(reported) && !is.null(beside)) same <- same & same_numbers(last_extras(bandit, id)$size, beside$size)
   other <- which(reported & !same)
   if (length(other)) {
-    stop_state(sprintf("Query %.0f already has the reward %s. Use `$amend()` to change it.",
+    stop_state(sprintf("Query %.0f already has the result %s. Use `$amend()` to change it.",
                        id[other[1]] + ids_before(bandit), format(bandit$queries$reward[id[other[1]]])),
                argument = "id")
   }

@@ -45,7 +45,7 @@ most_dense <- 3000
 
 check_enough <- function(count) {
   if (count < 3) {
-    stop_state(sprintf("`check_model()` needs at least 3 observed rewards; `object` has %d.", count),
+    stop_state(sprintf("`check_model()` needs at least 3 observed results; `object` has %d.", count),
                argument = "object")
   }
   count

@@ -89,8 +89,8 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 
 #' How the tests of check_model() are computed
 #'
-#' [check_model()] uses two kinds of predictions: leave-one-out predictions, and one-step-ahead predictions. This page
-#' has their formulas, and the statistics that are computed from them.
+#' How [check_model()] computes its residuals and p-values, for readers who want to use or check them. There are two
+#' kinds of predictions: leave-one-out and one-step-ahead.
 #'
 #' In the formulas \eqn{y} are the \eqn{n} rewards in order of arrival, \eqn{m} their prior means, and \eqn{A} their
 #' covariance matrix, which includes the noise. sd is the posterior standard deviation.
@@ -162,6 +162,15 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 #' @concept probability integral transform
 #' @references Rasmussen and Williams (2006), *Gaussian Processes for Machine Learning*, equations 5.12 (leave-one-out)
 #'   and 3.56 (cavity distribution).
+#' @examples
+#' x <- c(0.1, 0.4, 0.5, 0.9)
+#' y <- c(0.3, 1, 0.8, -0.2)
+#' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)
+#' for (k in 1:4) b$add(arm = k, reward = y[k])
+#' # The one-step-ahead residuals by their formula, and their mean square:
+#' L <- t(chol(kernel_gram(kernel_se(0.2), x) + 0.01 * diag(4)))
+#' mean(solve(L, y)^2)
+#' check_model(b)$tests[1, ]
 #' @name check-model-tests
 NULL
 
@@ -345,7 +354,7 @@ model_check <- function(data, by) {
     stop_argument("by", "\"context\", because this bandit has no contexts", "\"place\" or \"reward\"")
   }
   if (by == "context" && !is.null(data$left_out)) {
-    stop_argument("by", "\"context\", because its rewards have no Gaussian noise", "\"place\" or \"reward\"")
+    stop_argument("by", "\"context\", because its results have no Gaussian noise", "\"place\" or \"reward\"")
   }
   left <- if (!is.null(data$left_out)) data$left_out(by) else left_out_by(data, by)
   frame <- left_out_frame(data, left)
@@ -421,7 +430,7 @@ few_solved <- 200
 left_out_blocks <- function(data) {
   n <- length(data$y)
   if (n > most_dense) {
-    stop_state(sprintf("`check_model(by = \"context\")` supports at most %d rewards; this bandit has %d. ", most_dense,
+    stop_state(sprintf("`check_model(by = \"context\")` supports at most %d results; this bandit has %d. ", most_dense,
                        n), "Use `by = \"place\"`.", argument = "object")
   }
   precision <- chol2inv(chol(data$gram_at(seq_len(n)) + diag(data$noise, n)))
@@ -552,14 +561,14 @@ model_advice <- function(check, data, unlikely, grows, unordered) {
     scale <- check$tests$statistic[1]
     few <- outlying(data)
     advice <- if (length(few)) {
-      sprintf(paste("a few rewards lie far out (id %s): are they right? `$amend()` corrects them, rewards_robust() and",
+      sprintf(paste("a few results lie far out (id %s): are they right? `$amend()` corrects them, rewards_robust() and",
                     "scale_outputs() clip them"), paste(data$id[sort(few)], collapse = ", "))
-    } else if (late_only(z)) "only the later rewards do not fit: has the function changed? see ?changes, or start again"
-    else if (isTRUE(scale < 1)) "rewards differ by less than the model predicts: less noise or prior variance, a refit"
-    else "rewards differ by more than the model predicts: more noise or prior variance, shorter lengthscales, a refit"
+    } else if (late_only(z)) "only the later results do not fit: has the function changed? see ?changes, or start again"
+    else if (isTRUE(scale < 1)) "results differ by less than the model predicts: less noise or prior variance, a refit"
+    else "results differ by more than the model predicts: more noise or prior variance, shorter lengthscales, a refit"
   }
   c(advice,
-    if (grows) "noise that varies with the mean: scale_outputs(transform = \"power\"), or `noise_var` of each reward",
+    if (grows) "noise that varies with the mean: scale_outputs(transform = \"power\"), or `noise_var` of each result",
     if (unordered) "another kernel, or more data")
 }
 
@@ -628,7 +637,7 @@ describe_check <- function(check) {
   order <- check$tests$statistic[check$tests$test == "order"]
   # (With two points, one remains when the other is left out. It has no spread, as equal values, and no constant score.)
   constant <- if (is.na(check$constant_score)) "" else sprintf(" (constant %s)", short_number(check$constant_score))
-  sprintf("check: %d%s rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s%s: %s",
+  sprintf("check: %d%s results, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s%s: %s",
           check$rewards, if (check$total > check$rewards) sprintf(" of %d", check$total) else "",
           check$held, if (check$groups == check$rewards) "" else sprintf(" of %d points", check$groups),
           if (is.na(largest$p)) check$largest else largest$statistic,
@@ -652,7 +661,7 @@ print.bandit_check <- function(x, ...) {
   cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
   tests <- x$tests
   text <- c(scale = "mean square of the one-step-ahead residuals", largest = "the largest one-step-ahead residual",
-             noise = "its size and the mean, rank correlation", order = "mean left out and reward, rank correlation")
+             noise = "its size and the mean, rank correlation", order = "mean left out and result, rank correlation")
   for (i in which(!is.na(tests$statistic))) {
     cat(sprintf("  %-8s %6s  p %-6s %s\n", tests$test[i], short_number(tests$statistic[i]), short_number(tests$p[i]),
                 text[[tests$test[i]]]))
@@ -670,7 +679,7 @@ as.data.frame.bandit_check <- function(x, row.names = NULL, optional = FALSE, ..
 }
 
 #' @rdname check_model
-#' @param type `"calibration"`, the default: the proportion of rewards below each predicted quantile, with a band that
+#' @param type `"calibration"`, the default: the proportion of results below each predicted quantile, with a band that
 #'   contains 95% of correct models (\eqn{\pm 1.36/\sqrt n}{+- 1.36 / sqrt(n)}). `"residuals"`: \eqn{z} against the
 #'   leave-one-out mean, with 95% lines.
 #' @param main,xlab,ylab as in [graphics::plot.default()].
@@ -687,10 +696,10 @@ plot_calibration <- function(check, main, xlab, ylab) {
   pit <- sort(left_out(check)$pit)
   n <- length(pit)
   band <- 1.36 / sqrt(n)
-  key <- rbind(key_entry("rewards", "#0072B2", lty = 1, lwd = 2),
+  key <- rbind(key_entry("results", "#0072B2", lty = 1, lwd = 2),
                key_entry("95% of correct models", "grey85", pch = 15, size = 1.6))
   frame <- check_frame(TRUE, c(0, 1), NULL, or_else(xlab, "predicted quantile"),
-                       or_else(ylab, "proportion of rewards below"),
+                       or_else(ylab, "proportion of results below"),
                        or_else(main, "Calibration of leave-one-out predictions"))
   open_picture(frame, c(0, 1), c(0, 1), key)
   u <- seq(0, 1, length.out = 101)
@@ -728,7 +737,7 @@ check_line <- function(bandit) {
   looks <- or_else(bandit$.looks, 0) + 1
   bandit$.looks <- looks
   if (check$p < against_model / (looks * (looks + 1))) {
-    warn_once(bandit, "model", "The rewards contradict the model: ", describe_check(check), ".",
+    warn_once(bandit, "model", "The results contradict the model: ", describe_check(check), ".",
               if (length(check$advice)) paste0(" What may help: ", check$advice[1], "."), " See ?check_model.")
   }
   check

@@ -162,15 +162,15 @@ model_setting_text <- function(value, name) {
   if (identical(value, "auto")) {
     return(switch(name, noise_prior = "default: a mixture of little or no noise and much noise",
                   lengthscale_prior = "default: log-normal, median 0.4 sqrt(inputs) ranges; none for kernels given",
-                  transform = "auto: a power transform or a logarithm of rewards if it improves the likelihood",
+                  transform = "auto: a power transform or a logarithm of results if it improves the likelihood",
                   refit = paste("default: every 2 rounds, averaging over up to 10 models and over smoothness;",
                                 "rarer from 15 inputs")))
   }
   switch(name, noise = if (value == "none") "none: the objective is deterministic" else "fit: estimated at each refit",
-         noise_var = paste(format(value, digits = 4), "at first, of rewards scaled to variance 1"),
-         transform = switch(value, none = "none: rewards are centred and scaled",
-                            power = "power: rewards are transformed",
-                            "log: a power transform or a logarithm of rewards if it improves the likelihood"),
+         noise_var = paste(format(value, digits = 4), "at first, of results scaled to variance 1"),
+         transform = switch(value, none = "none: results are centred and scaled",
+                            power = "power: results are transformed",
+                            "log: a power transform or a logarithm of results if it improves the likelihood"),
          noise_prior = , lengthscale_prior = lognormal_text(value), first_line(value))
 }
 

@@ -432,7 +432,7 @@ values_of_queries <- function(bandit, outcome) {
 describe_outputs <- function(config) {
   map <- output_map(config)
   direction <- if (map$scale < 0) "minimised" else "maximised"
-  if (map$distinct == 0) return(paste0(direction, "; no reward is known yet"))
+  if (map$distinct == 0) return(paste0(direction, "; no result is known yet"))
   if (map$distinct == 1) return(sprintf("%s; centre %.4g, the scale is not known yet", direction, map$centre))
   sprintf("%s; centre %.4g, scale %.4g%s%s", direction, map$centre, abs(map$scale),
           if (map$lambda == 1) "" else sprintf(", power %.2f", map$lambda),

@@ -110,7 +110,8 @@ NULL
 
 #' Policies with limits and several objectives
 #'
-#' How acquisition functions use [outcomes]: constrained expected improvement, CONFIG, Thompson sampling.
+#' How acquisition functions treat limits and several objectives, to choose one for a bandit with [outcomes]:
+#' constrained expected improvement, CONFIG and Thompson sampling.
 #'
 #' @section Policies with one objective and limits:
 #' Let \eqn{f} be the objective, with limits \eqn{l_j \le g_j \le u_j}{l_j <= g_j <= u_j} on the other outcomes.
@@ -155,6 +156,15 @@ NULL
 #' @concept constrained Bayesian optimization
 #' @concept outcome constraints
 #' @concept multi-objective optimization
+#' @examples
+#' set.seed(1)
+#' b <- gp_bandit(1:30 / 30, kernel_se(0.2), noise_var = 0.01, policy_ei(),
+#'                outcomes = list(yield = to_maximize(), acid = at_most(0.5)))
+#' for (t in 1:8) {
+#'   q <- b$suggest()
+#'   b$observe(data.frame(id = q$id, yield = sin(3 * q$x1), acid = q$x1))
+#' }
+#' b$best() # the largest yield that keeps the limit
 #' @name outcome-policies
 NULL
 
@@ -481,6 +491,19 @@ objectives <- function(config) {
   else names(Filter(function(role) trait(role, "objective"), outcome_roles(config)))
 }
 
+# Names of outcomes, or of columns, in prints and on axes. A minimised outcome without a name is no reward: it is called
+# "objective".
+shown_names <- function(names, config) {
+  reward <- outcome_roles(config)[["reward"]]
+  is_minimised <- if (is.null(config$outcomes)) is_minimising(config)
+                  else !is.null(reward) && trait(reward, "sense") < 0
+  if (is_minimised) sub("^reward(_mean|_sd)?$", "objective\\1", names) else names
+}
+
+shown_objectives <- function(config) shown_names(objectives(config), config)
+
+objective_label <- function(config) shown_objectives(config)[1]
+
 # The error probability of a width is divided among all bounded outcomes.
 shared_width <- function(width, config) {
   bounded <- sum(vapply(outcome_roles(config), function(role) is_limited(role) || trait(role, "objective"), NA))
@@ -495,7 +518,8 @@ shared_width <- function(width, config) {
 describe_outcomes <- function(config) {
   roles <- outcome_roles(config)
   goal <- if (!is.null(config$goal)) paste0("goal ", goal_text(config$goal), "; ")
-  paste0(goal, paste(sprintf("%s %s", names(roles), vapply(roles, trait, "", "title")), collapse = ", "))
+  each <- sprintf("%s %s", shown_names(names(roles), config), vapply(roles, trait, "", "title"))
+  paste0(goal, paste(each, collapse = ", "))
 }
 
 # Checks a reference point: a number for each objective, by name.

@@ -6,15 +6,10 @@
 okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purple = "#CC79A7",
                orange = "#E69F00", sky = "#56B4E9", black = "#000000", yellow = "#F0E442")
 
-# Labels of axes: inputs with their units; an objective that is minimised is no reward.
+# Labels of axes: inputs with their units.
 input_labels <- function(domain) {
   units <- units_of(domain)
   stats::setNames(ifelse(nzchar(units), sprintf("%s (%s)", domain$names, units), domain$names), domain$names)
-}
-
-objective_label <- function(config) {
-  name <- objectives(config)[1]
-  if (name == "reward" && output_sign(config) < 0) "objective" else name
 }
 
 # --- a bandit -------------------------------------------------------------------------
@@ -209,7 +204,7 @@ plot_data_title <- function(bandit, plot_data) {
   rounds <- all_rounds(bandit)
   none <- all(is.na(table_column(bandit$events, "reward")))
   title <- sprintf("%s after %d %s%s", trait(bandit$config$policy, "short"), rounds,
-                   if (rounds == 1) "query" else "queries", if (none) ", without rewards yet" else "")
+                   if (rounds == 1) "query" else "queries", if (none) ", without results yet" else "")
   if (is.null(plot_data$context)) return(title)
   paste0(title, ", in the context ", point_text(as.data.frame(plot_data$context), 4))
 }

@@ -119,31 +119,31 @@ pale <- "grey70"
 draw_outcomes <- function(found, plot_data, frame = NULL) {
   config <- found$bandit$config
   domain <- config$domain
-  if (!is.null(plot_data$progress)) draw_progress_of_outcomes(plot_data$progress, objectives(config))
+  if (!is.null(plot_data$progress)) draw_progress_of_outcomes(plot_data$progress, shown_objectives(config))
   if (!is.null(plot_data$front)) draw_front(plot_data$front, has_limits(config), frame)
   through <- point_of_slices(found)
   if (!is.null(plot_data$feasible)) draw_slices(drawn_feasible(plot_data$feasible), through, domain,
                                            "probability that limits hold", c(0, 1))
   if (!is.null(plot_data$slices)) {
-    draw_slices(plot_data$slices, through, domain, paste("expected", objectives(config)),
+    draw_slices(plot_data$slices, through, domain, paste("expected", objective_label(config)),
                 seen = seen_along(found$history, domain, unique(plot_data$slices$input),
                                   objective_seen(found)))
   }
   if (!is.null(plot_data$dependence)) {
-    draw_slices(plot_data$dependence, NULL, domain, dependence_label(objectives(config)))
+    draw_slices(plot_data$dependence, NULL, domain, dependence_label(objective_label(config)))
   }
   if (!is.null(plot_data$map)) {
     pair <- names(plot_data$map)[1:2]
     model_state <- own_columns(plot_data$map, pair)
     for (what in c("mean", "sd")) {
-      draw_plane(plot_data$map, pair, model_state[[what]], domain, paste(objectives(config), what), found$history,
+      draw_plane(plot_data$map, pair, model_state[[what]], domain, paste(objective_label(config), what), found$history,
                  through)
     }
   }
   if (!is.null(plot_data$importance)) for (name in unique(plot_data$importance$outcome)) {
     draw_importance(plot_data$importance[plot_data$importance$outcome == name, ],
                     attr(plot_data$importance, "explained")[[name]])
-    graphics::title(main = name, cex.main = 1.1)
+    graphics::title(main = shown_names(name, config), cex.main = 1.1)
   }
 }
 
@@ -208,8 +208,10 @@ ggplot_outcomes <- function(found, plot_data, type) {
   config <- found$bandit$config
   data <- plot_data[[type]]
   if (type == "front") return(ggplot_front(data))
-  if (type == "progress") return(ggplot_progress_of_outcomes(data, objectives(config)))
-  if (type == "importance") return(ggplot_importance_of_outcomes(data))
+  if (type == "progress") return(ggplot_progress_of_outcomes(data, shown_objectives(config)))
+  if (type == "importance") {
+    return(ggplot_importance_of_outcomes(replace(data, "outcome", list(shown_names(data$outcome, config)))))
+  }
   domain <- config$domain
   shown <- list(data = data, through = point_of_slices(found), pair = names(data)[1:2],
                 log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain),
@@ -219,10 +221,10 @@ ggplot_outcomes <- function(found, plot_data, type) {
     return(ggplot_plane(shown, found$history, domain, "mean", "sd") +
              ggplot2::labs(subtitle = "contours: posterior sd; +: recommended"))
   }
-  if (type == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objectives(config))))
+  if (type == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objective_label(config))))
   if (type == "dependence") {
     shown$through <- NULL
-    return(ggplot_slices(shown) + ggplot2::labs(y = dependence_label(objectives(config))))
+    return(ggplot_slices(shown) + ggplot2::labs(y = dependence_label(objective_label(config))))
   }
   shown$data <- drawn_feasible(data)
   picture <- ggplot_slices(shown) + ggplot2::labs(y = "probability that limits hold")
@@ -276,5 +278,5 @@ ggplot_importance_of_outcomes <- function(data) {
 }
 
 register_form("outcomes", progress_plot_data = progress_plot_data, draw_progress = function(plot_data, main) {
-  draw_progress_of_outcomes(plot_data$data, objectives(plot_data$found$bandit$config), plot_data$ahead, main)
+  draw_progress_of_outcomes(plot_data$data, shown_objectives(plot_data$found$bandit$config), plot_data$ahead, main)
 })

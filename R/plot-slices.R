@@ -119,7 +119,7 @@ plane_plot_data <- function(bandit, context, through, pair, resolution = NULL) {
 recommended_point <- function(bandit, context) {
   best <- bandit$best(context)
   if (nrow(best) == 0) {
-    stop_state("Slices go through the recommended point, which needs an observed reward; this bandit has none yet. ",
+    stop_state("Slices go through the recommended point, which needs an observed result; this bandit has none yet. ",
                "Use `$observe()` first.", argument = "type")
   }
   best[bandit$config$domain$names]

@@ -113,8 +113,8 @@ NULL
 
 #' Posterior approximation, refits and engines with non-Gaussian rewards
 #'
-#' This page describes posteriors, hyperparameter estimates and engines with the likelihoods of [rewards] and
-#' [rewards_preferences()].
+#' For users of [rewards] and [rewards_preferences()]: how the posterior with a likelihood is approximated, what refits
+#' estimate, and which engines there are.
 #'
 #' @section Posterior: The posterior of \eqn{f} is approximated by a Gaussian.
 #'
@@ -158,6 +158,10 @@ NULL
 #' @concept Laplace approximation
 #' @concept variational inference
 #' @concept marginal likelihood
+#' @examples
+#' b <- gp_ucb(1:20 / 20, kernel_se(0.2), rewards = rewards_binary(), width = 2)
+#' for (t in 1:6) b$observe((q <- b$suggest())$id, as.integer(q$x1 > 0.5))
+#' b$posterior(arm = c(2, 18)) # of the expected reward, a probability
 #' @name rewards_details
 NULL
 
@@ -558,7 +562,7 @@ check_rewards <- function(reward, count) {
                   if (count == 1) "a finite number" else sprintf("%g finite numbers", count),
                   try = if (is.finite(bad[1])) NULL
                         else if (count == 1) "`$fail(id)` for an experiment without a result"
-                        else "`$fail(id)` for a failed evaluation, and leave out ids without a reward")
+                        else "`$fail(id)` for a failed evaluation, and leave out ids without a result")
   }
   check_numbers(reward, "reward", lengths = count, lower = -largest_number, upper = largest_number)
 }

@@ -2,8 +2,8 @@
 
 #' Assumptions of a certificate of regret
 #'
-#' A certificate states the probability that the regret is at most its `gap`, under assumptions on model and noise.
-#' This page lists them for `stop_gap()` and `stop_prb()`, see [stopping].
+#' When a certificate of [stop_gap()] or [stop_prb()] holds: the assumptions on model and noise behind the probability
+#' that the regret is at most its `gap`, see [stopping].
 #'
 #' @section Gap of the bounds: For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a confidence width
 #'   (the multiplier of the posterior sd) that holds in all rounds together. These widths do:
@@ -54,6 +54,15 @@
 #' @concept simple regret
 #' @concept confidence bounds
 #' @concept anytime-valid
+#' @examples
+#' x <- seq(0, 1, length.out = 30)
+#' certificate <- function(width) {
+#'   b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01, width = width)
+#'   for (t in 1:10) b$observe((q <- b$suggest())$id, sin(3 * q$x1))
+#'   b$certificate()[c("gap", "probability", "assumptions")]
+#' }
+#' certificate(width_srinivas_finite(delta = 0.1)) # f drawn from the prior
+#' certificate(2)                                  # a constant: no probability
 #' @name certificate-assumptions
 NULL
 
@@ -190,7 +199,7 @@ stop_entries <- list(
   levels = list(traits = list(title = "every point is labelled", of_intervals = TRUE, in_units = FALSE,
                               certify = function(rule) certify_levels)),
   stalled = list(settings = alist(n = check_count(n)),
-                 traits = list(title = "no better reward", by_rewards = TRUE, in_units = FALSE,
+                 traits = list(title = "no better result", by_rewards = TRUE, in_units = FALSE,
                                certify = function(rule) certify_stalled))
 )
 
@@ -360,10 +369,10 @@ new_certificate <- function(gap, probability, assumptions, certified, point = NU
 # Without a scale there is no certificate in units of the reward.
 certify_without_scale <- function(bandit, context) {
   if (!is_level_known(current_config(bandit))) {
-    stop_state("A certificate needs an observed reward if rewards are scaled; this bandit has none yet. Use ",
+    stop_state("A certificate needs an observed result if results are scaled; this bandit has none yet. Use ",
                "`$observe()` first.", argument = "rule")
   }
-  new_certificate(NA_real_, NA_real_, "none: one reward, or rewards that are all equal, have no scale", FALSE,
+  new_certificate(NA_real_, NA_real_, "none: one result, or results that are all equal, have no scale", FALSE,
                   bandit_best(bandit, context))
 }
 

@@ -183,7 +183,8 @@ summary_of_rewards <- function(object) {
                  top = object$history[utils::head(order, 5), ], counts = counts,
                  reasons = sort(table(own$reason[is.na(history$reward)]), decreasing = TRUE),
                  model = model_in_force(config), certificate = object$certificate, race = object$race,
-                 transfer = transfer_table(config)), class = "summary_bandit_maximum")
+                 transfer = transfer_table(config), headers = shown_names(names(object$history), config)),
+            class = "summary_bandit_maximum")
 }
 
 #' @export
@@ -196,7 +197,7 @@ print.summary_bandit_maximum <- function(x, ...) {
   for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
   for (name in names(x$models)) cat(sprintf("  %-13s%s\n", name, model_text(x$models[[name]])))
   if (is.null(x$models)) {
-    cat(sprintf("  %-13s%s\n", if (is.null(x$model$noise_var)) "rewards" else "outputs", x$model$outputs))
+    cat(sprintf("  %-13s%s\n", if (is.null(x$model$noise_var)) "results" else "outputs", x$model$outputs))
     cat(sprintf("  model%-8s%s\n", if (is.null(x$model$average)) "" else "s", model_text(x$model)))
   }
   if (!is.null(x$transfer)) cat(paste0("  ", transfer_text(x$transfer)), sep = "\n")
@@ -206,7 +207,7 @@ print.summary_bandit_maximum <- function(x, ...) {
   if (nrow(x$top)) {
     cat("  best evaluations:\n")
     kept <- names(x$top) != "reason" | !vapply(x$top, function(column) all(is.na(column)), NA)
-    print(x$top[kept], row.names = FALSE, digits = 5)
+    print(stats::setNames(x$top, x$headers)[kept], row.names = FALSE, digits = 5)
   }
   invisible(x)
 }
@@ -215,7 +216,7 @@ print.summary_bandit_maximum <- function(x, ...) {
 model_in_force <- function(config) {
   labels <- parameter_labels(config$kernel, input_names(config))
   average <- if (!is.null(config$models)) parameters_of_models(config)
-  average$parameter <- c(labels, average$parameter[-seq_along(labels)])
+  if (!is.null(average)) average$parameter <- c(labels, average$parameter[-seq_along(labels)])
   list(parameters = stats::setNames(kernel_parameters(config$kernel), labels),
        noise_var = if (uses_noise_var(config)) config$noise_var,
        outputs = if (is.null(config$outputs)) trait(config$rewards, "title") else describe_outputs(config),
@@ -380,13 +381,14 @@ story_of_outcomes <- function(x) {
                             paste(vapply(wanted, range_of, ""), collapse = ", "))))
   }
   if (is.null(x$par)) return(c(lines, paste0("  no evaluation has succeeded", if (failed) paste(":", own$reason[1]))))
-  expected <- paste(sprintf("%s %.5g %s %.2g", names(x$value), x$value, plus_minus(), x$sd), collapse = ", ")
+  shown <- shown_names(names(x$value), config)
+  expected <- paste(sprintf("%s %.5g %s %.2g", shown, x$value, plus_minus(), x$sd), collapse = ", ")
   c(lines,
     sprintf("  recommended    %s: %s expected", describe_point(x$par), expected),
     if (has_limits(config)) sprintf("  feasible     with probability %.3g", x$feasible),
     if (is.null(x$observed)) "  best observed  no evaluation kept the limits"
     else sprintf("  best observed  %s: %s", describe_point(x$observed[names(x$par)]),
-                 describe_point(x$observed[names(x$value)])))
+                 describe_point(stats::setNames(x$observed[names(x$value)], shown))))
 }
 
 summary_of_outcomes <- function(object) {
@@ -408,7 +410,8 @@ summary_of_outcomes <- function(object) {
                             failed = sum(nothing)),
                  reasons = sort(table(status[nothing]), decreasing = TRUE),
                  limits = limits_as_text(frame_of(object$bandit)),
-                 models = stats::setNames(models, outcome_names(config))), class = "summary_bandit_maximum")
+                 models = stats::setNames(models, shown_names(outcome_names(config), config)),
+                 headers = shown_names(names(history), config)), class = "summary_bandit_maximum")
 }
 
 # The history with the best value, or the hypervolume, of the evaluations so far that satisfied the limits.

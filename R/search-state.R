@@ -200,7 +200,8 @@ with_further <- function(frame, known) {
 outcomes_line <- function(search, row, number) {
   values <- unlist(row[outcome_names(search$bandit$config)])
   said <- if (all(is.na(values))) row[[status_name(search$bandit$config)]]
-          else paste(names(values), vapply(values, format, "", digits = 6), sep = " ", collapse = ", ")
+          else paste(shown_names(names(values), search$bandit$config), vapply(values, format, "", digits = 6),
+                     collapse = ", ")
   sprintf("%s: %s  at %s", evaluation_number(search, number), said,
           describe_point(row[search$bandit$config$domain$names]))
 }

@@ -6,7 +6,7 @@ service_schema <- function() {
   shapes <- schema_shapes()
   list(
     openapi = "3.0.3",
-    info = list(title = "gpbandits", version = "1", description = "Ask a bandit for queries and report rewards."),
+    info = list(title = "gpbandits", version = "1", description = "Ask a bandit for queries and report results."),
     components = list(securitySchemes = list(token = list(type = "http", scheme = "bearer"))),
     security = list(list(token = list())),
     paths = c(asking_and_recording_paths(shapes), measurement_paths(shapes))
@@ -34,9 +34,9 @@ asking_and_recording_paths <- function(s) {
                              reward = s$number, outcomes = s$outcomes,
                              constraints = list(type = "array", items = s$number), size = s$by_outcome,
                              sd = s$by_outcome, noise_var = s$by_outcome, note = s$text), s$done),
-    "/observe" = s$post("The reward of a query; the same one again changes nothing.",
+    "/observe" = s$post("The result of a query; the same one again changes nothing.",
                         s$rewarded(constraints = list(type = "array", items = s$number), prefer = s$preferred), s$done),
-    "/amend" = s$post("A known reward was wrong: its new value.", s$rewarded(prefer = s$preferred), s$done),
+    "/amend" = s$post("A known result was wrong: its new value.", s$rewarded(prefer = s$preferred), s$done),
     "/fail" = s$post("A query whose evaluation failed.", s$given_up, s$done),
     "/withdraw" = s$post("A query that will never be answered, or (`outcome`) some of its outcomes.", s$withdrawn,
                          s$done),
@@ -84,7 +84,7 @@ measurement_paths <- function(s) {
                            s$object(gap = c(s$number, nullable = TRUE), probability = c(s$number, nullable = TRUE),
                                     assumptions = s$texts, point = c(s$point, nullable = TRUE)),
                            s$context_in_url, slow = TRUE),
-    "/check" = s$get("Does the model fit the rewards?",
+    "/check" = s$get("Does the model fit the results?",
                      s$object(rewards = s$whole, groups = s$whole, held = list(type = "integer"), verdict = s$text,
                             advice = s$texts, tests = list(type = "array", items = s$loose)), slow = TRUE),
     "/health" = s$get("Is the service up? Needs no token.", s$object(status = s$text), open = TRUE)

@@ -27,7 +27,7 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
   patiently(bandit$catch_up(), 300)
   report()
   found <- patiently(new_store_maximum(bandit, store, interrupted), 300)
-  warn_without_success(found$history, bandit$config, if (!interrupted) found$hopeless)
+  warn_without_success(history_of(found), bandit$config, if (!interrupted) found$hopeless)
   found
 }
 

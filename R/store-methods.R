@@ -24,7 +24,8 @@
 #'   (seconds ago) and `expires` (seconds from now; `Inf` without a lease);
 #' * `workers`: a data.frame with columns `worker`, `answered`, `lost`, `failed` and `latest` (seconds ago);
 #' * `per_minute`: answers per minute, over the last five minutes in which there were any;
-#' * `best`: the row of the view `gpb_history` with the largest reward.
+#' * `best`: the row of the view `gpb_history` with the best reward; without rows if there are several outcomes, or if
+#'   the settings contain code and `store` has no `trust = TRUE`.
 #' @section Errors: A `gpbandits_error` if the store has no such bandit.
 #' @seealso [bandit_store()].
 #' @concept monitoring
@@ -52,6 +53,7 @@ summary.bandit_store <- function(object, ...) {
   head <- check_head(sql_rows(connection, head_row(connection, object$name)), object$name)
   leases <- store_leases(connection, head$bandit)
   history <- store_history(connection, object$name)
+  objective <- stored_objective(object)
   now <- as.double(head$now)
   open <- leases[leases$state == "open", ]
   structure(list(
@@ -61,8 +63,18 @@ summary.bandit_store <- function(object, ...) {
     working = data.frame(worker = open$worker, id = open$query, attempt = open$attempt, since = now - open$since,
                          expires = open$expires - now),
     workers = by_worker(leases, now), per_minute = answers_per_minute(leases, now),
-    best = history[which.max(history$reward), ], now = now, leases = leases, history = history
+    best = history[which.max(objective$sign * history$reward), ], objective = objective, now = now, leases = leases,
+    history = history
   ), class = "summary_bandit_store")
+}
+
+# The name of the only outcome and its sign, 1 if it is maximised. NA: several outcomes, or unreadable settings.
+stored_objective <- function(store) {
+  text <- sql_select(store$connection, "settings", "FROM gpb_bandit WHERE ", of_bandit(store))$settings
+  config <- tryCatch(settings_from_text(text, store$trust, "the bandit's settings in the store"),
+                     gpbandits_error = function(e) NULL)
+  if (is.null(config) || of_form(config, "several")) return(list(name = NULL, sign = NA_real_))
+  list(name = objective_label(config), sign = output_sign(config))
 }
 
 store_leases <- function(connection, bandit) {
@@ -130,21 +142,23 @@ plot.bandit_store <- function(x, type = c("all", "rewards", "leases"), workers =
   old <- graphics::par(mfrow = c(if (type == "all") 2 else 1, 1), mar = c(3.2, 6, 2, 1))
   on.exit(graphics::par(old))
   start <- min(seen$leases$since[seen$leases$attempt > 0], seen$history$answered_at, seen$now, na.rm = TRUE)
-  if (type != "leases") draw_arrivals(seen$history, start, or_else(main, sprintf("bandit %s", seen$name)))
+  if (type != "leases") draw_arrivals(seen, start, or_else(main, sprintf("bandit %s", seen$name)))
   if (type != "rewards") draw_leases(seen$leases[seen$leases$attempt > 0, ], start, seen$now, workers)
   invisible(seen)
 }
 
-draw_arrivals <- function(history, start, main) {
-  known <- history[!is.na(history$reward), ]
+draw_arrivals <- function(seen, start, main) {
+  known <- seen$history[!is.na(seen$history$reward), ]
+  objective <- seen$objective
   known <- known[order(known$answered_at), ]
-  frame <- check_frame(TRUE, NULL, NULL, "seconds since the first lease", "reward", main)
+  frame <- check_frame(TRUE, NULL, NULL, "seconds since the first lease", or_else(objective$name, "result"), main)
   at <- known$answered_at - start
-  key <- rbind(key_entry("reward", mark$seen, pch = 16, size = 0.8),
-               key_entry("best so far", mark$mean, lty = 1, lwd = 2))
+  key <- rbind(key_entry("result", mark$seen, pch = 16, size = 0.8),
+               if (!is.na(objective$sign)) key_entry("best so far", mark$mean, lty = 1, lwd = 2))
   open_picture(frame, at, known$reward, key)
   graphics::points(at, known$reward, pch = 16, cex = 0.7, col = mark$seen)
-  graphics::lines(at, cummax(known$reward), type = "s", col = mark$mean, lwd = 2)
+  if (is.na(objective$sign)) return(invisible())
+  graphics::lines(at, objective$sign * cummax(objective$sign * known$reward), type = "s", col = mark$mean, lwd = 2)
 }
 
 lease_colours <- c(done = mark$mean, open = mark$pending, expired = mark$next_choice, failed = "#000000")

@@ -301,7 +301,7 @@ test_that("replicates of a query have the effect of single measurements, on ever
     expect_equal(b$posterior(x = x), one_by_one$posterior(x = x), tolerance = 1e-6, info = name)
     expect_identical(b$history()$reward[2], 61)
     b$observe(2, c(60, 62))                                   # again: nothing
-    expect_error(b$observe(2, 61), "already has the reward 61", class = "gpbandits_error")
+    expect_error(b$observe(2, 61), "already has the result 61", class = "gpbandits_error")
     b$amend(2, c(60, 62, 64))
     one_by_one$add(x = q$x1, reward = 64)
     expect_equal(b$posterior(x = x), one_by_one$posterior(x = x), tolerance = 1e-6, info = name)
@@ -531,7 +531,7 @@ test_that("in such single calls, too, invalid values are errors, and a failing c
   }
   expect_warning(b$observe(1, 50), class = "gpbandits_far")
   b$observe(2, 0.5)
-  expect_error(b$observe(2, 0.6), "already has the reward", class = "gpbandits_error")
+  expect_error(b$observe(2, 0.6), "already has the result", class = "gpbandits_error")
   open <- gp_ucb(1:5, kernel_se(1), 0.01, width = width_constant(1), contexts = "z")
   for (k in 1:2) open$suggest(context = 0.5)
   for (bad in list(NULL, NA_real_, Inf, c(1, 2), "a")) expect_error(open$suggest(context = bad), "context", class = "gpbandits_error")

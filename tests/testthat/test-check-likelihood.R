@@ -108,7 +108,7 @@ test_that("residuals are those of predictions at the choice; a right model passe
   wrong <- check_model(play(0.01, 3, trials = 200))
   expect_match(wrong$verdict, "speaks against the model")
   expect_warning(summary(play(0.01, 3, trials = 200)), class = "gpbandits_model")
-  expect_output(print(summary(b)), "check: 25 rewards")
+  expect_output(print(summary(b)), "check: 25 results")
   # If hyperparameters are fitted, the predictions after the first fit.
   fitted <- gp_bandit(check_x, kernel_se(0.25), policy = policy_ts(1), rewards = rewards_counts(), refit = refit_every(6))
   for (t in 1:14) fitted$observe(fitted$suggest()$id, rpois(1, 4))

@@ -189,7 +189,7 @@ test_that("the printed line states the problem, warns once, and claims no probab
   run_bandit(right, problem, 30)
   expect_no_warning(summary(right))
   expect_match(gpbandits:::describe_check(check_model(right)), "nothing against the model|note: residuals")
-  expect_output(print(summary(right)), "check: 30 rewards")
+  expect_output(print(summary(right)), "check: 30 results")
   wrong <- gp_ucb(problem$domain, kernel_se(0.2), 1e-4)
   run_bandit(wrong, problem, 30)
   expect_warning(certificate <- wrong$certificate(), class = "gpbandits_model")
@@ -212,7 +212,7 @@ test_that("plots are drawn from the check, and invalid input is an error", {
   curve <- plot(check)
   expect_identical(curve$quantile, sort(check$data$pit))
   expect_identical(plot(check, "residuals")$z, check$data$z)
-  expect_output(print(check), "5 rewards")
+  expect_output(print(check), "5 results")
   expect_error(plot(check, "curve"), "`type`", class = "gpbandits_error")
   b <- tiny_check()
   for (call in list(quote(check_model()), quote(check_model(1)), quote(check_model(b, by = "all")),

@@ -435,7 +435,7 @@ test_that("unknown and repeated ids, and ids of a bandit without queries, are er
   expect_error(fresh$observe(1, 1), "no query yet", class = "gpbandits_error")
   id <- fresh$suggest()$id
   fresh$observe(id, 1)
-  expect_error(fresh$observe(id, 2), "already has the reward", class = "gpbandits_error")
+  expect_error(fresh$observe(id, 2), "already has the result", class = "gpbandits_error")
   expect_error(fresh$observe(2, 2), "1 to 1", class = "gpbandits_error")
   expect_identical(fresh$history()$reward, 1)
 })

@@ -57,7 +57,7 @@ test_that("mistakes in a call of a search have helpful errors", {
   expect_remedy(maximize_bandit(peak, list(speed = c(1, 4)), 3, journal = journal), "data_error",
                 "another `domain` (box domain: speed in [1, 3]; here box domain: speed in [1, 4])")
   empty <- as.environment(auto_bandit(line))
-  expect_match(gpbandits:::plot_data_title(empty, list()), "after 0 queries, without rewards yet", fixed = TRUE)
+  expect_match(gpbandits:::plot_data_title(empty, list()), "after 0 queries, without results yet", fixed = TRUE)
   expect_remedy(maximize_bandit(peak, line, n_iter = 9), "argument_error", "Use `evaluations`")
   expect_remedy(maximize_bandit(peak, line, 7.5), "argument_error", "an integer >= 1")
   expect_remedy(maximize_bandit(peak, list(c(1, 3)), 9), "argument_error", "Try names for its entries: `list(x = c(0, 1))`")
@@ -126,7 +126,7 @@ test_that("mistakes with a bandit have helpful errors", {
   expect_remedy(predict(two_rewards(), data.frame(sped = 1)), "argument_error", "with the names \"speed\"")
   expect_remedy(predict(two_rewards()), "argument_error", "`predict()` needs `newdata`")
   expect_remedy(plot(two_rewards(), "contour"), "argument_error", "one of \"auto\"")
-  expect_remedy(check_model(two_rewards()), "state_error", "needs at least 3 observed rewards; `object` has 2")
+  expect_remedy(check_model(two_rewards()), "state_error", "needs at least 3 observed results; `object` has 2")
   expect_remedy(auto_bandit(list(x = c(0, 1)), data.frame(x = c(0.1, 0.2), y = 1:2)), "argument_error",
                 "without `reward` (its columns: x, y)")
 })

@@ -341,7 +341,7 @@ test_that("a bandit without a scale of its rewards is drawn, or an error states 
     }
   }
   b <- auto_bandit(domains[[2]])
-  expect_match(drawn(b, "slices", plot), "needs an observed reward")
+  expect_match(drawn(b, "slices", plot), "needs an observed result")
   skip_if_not_installed("ggplot2")
   expect_true(drawn(b, "auto", ggplot2::autoplot))
 })

@@ -195,7 +195,7 @@ test_that("journals and stores hold sizes, also of repeated and amended rewards"
   b$suggest()
   b$observe(1, 3, size = 9)
   b$observe(1, 3, size = 9)
-  expect_error(b$observe(1, 3, size = 10), "already has the reward", class = "gpbandits_error")
+  expect_error(b$observe(1, 3, size = 10), "already has the result", class = "gpbandits_error")
   b$amend(1, 4)                                                       # of nine, still
   b$observe(data.frame(id = b$suggest()$id, reward = 2, size = 5))
   same <- gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary())

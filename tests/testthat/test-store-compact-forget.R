@@ -168,7 +168,7 @@ test_that("pending queries, and all after them, stay; forgotten ones accept no r
     expect_error(call(0), class = "gpbandits_error")
   }
   expect_identical(bandit$history(), before)
-  expect_error(bandit$observe(13, 9), "Query 13 already has the reward", class = "gpbandits_error")
+  expect_error(bandit$observe(13, 9), "Query 13 already has the result", class = "gpbandits_error")
   expect_error(bandit$withdraw(13), "Query 13 is observed", class = "gpbandits_error")
   bandit$amend(13, -1)
   expect_identical(bandit$history()$reward[2], -1)

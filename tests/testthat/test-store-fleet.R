@@ -185,6 +185,25 @@ test_that("a store can be monitored from another session", {
   expect_silent(plot(store_at(place)))
 })
 
+test_that("the best of a store is the least of an objective that is minimised, and there is none of several outcomes", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_location()
+  found <- minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), evaluations = 4, n_initial = 4, reward = "loss",
+                           store = store_at(place, seed = 1))
+  expect_identical(summary(store_at(place))$best$reward, min(found$history$loss))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(store_at(place)))
+  bandit <- auto_bandit(list(x = c(1, 3)), outcomes = list(cost = to_minimize(), acid = at_least(0.2)),
+                        store = store_at(place, "two", seed = 1))
+  query <- bandit$suggest(2)
+  bandit$observe(data.frame(id = query$id, cost = query$x, acid = 1:2))
+  seen <- summary(store_at(place, "two"))
+  expect_identical(nrow(seen$best), 0L)
+  expect_silent(plot(store_at(place, "two")))
+  expect_false(any(grepl("best observed", utils::capture.output(print(seen)))))
+})
+
 test_that("a search in a store works with rewards in any units", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   same <- lapply(c(1, -1e6), function(unit) {

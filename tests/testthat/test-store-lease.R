@@ -34,7 +34,7 @@ test_that("a query whose lease has ended is offered again, and a late reward is 
     bandit$observe(1, 0.25, token = a$token)                       # late, but the first
     expect_identical(lease_states(place)$state, c("expired", "done", "open"))
     bandit$observe(1, 0.25, token = b$token)                       # the same value again changes nothing
-    expect_match(refused(bandit$observe(1, 0.5, token = b$token)), "already has the reward")
+    expect_match(refused(bandit$observe(1, 0.5, token = b$token)), "already has the result")
     expect_match(refused(bandit$observe(2, 0.5, token = a$token)), "token")
     expect_match(refused(bandit$observe(2, 0.5, token = "made up")), "token")
     expect_identical(bandit$history()$reward, c(0.25, NA))
@@ -79,7 +79,7 @@ test_that("a server's clock that jumps back lengthens leases until renewal; noth
     expect_identical(heir$id, 1L)                                                  # the renewed ones use the new time
     bandit$observe(1, 0.5, token = a$token)
     bandit$observe(1, 0.5, token = heir$token)
-    expect_match(refused(bandit$observe(1, 0.75, token = heir$token)), "already has the reward")
+    expect_match(refused(bandit$observe(1, 0.75, token = heir$token)), "already has the result")
     expect_same_log(open_bandit(store_at(place)), bandit)
     expect_output(print(summary(store_at(place))), "1 observed, 2 pending")
   })

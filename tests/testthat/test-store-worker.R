@@ -306,7 +306,7 @@ test_that("a worker that is stopped in an evaluation loses its query; its late r
       expect_identical(parallel::mccollect(worker)[[1]], 1)
       bandit$catch_up()
       expect_identical(bandit$history()$reward, if (first == "heir") 0.75 else 0.25)
-      expect_match(refused(bandit$observe(1, 5)), "already has the reward")
+      expect_match(refused(bandit$observe(1, 5)), "already has the result")
       expect_same_log(open_bandit(store_at(place, first)), bandit)
     }
   })
