@@ -158,7 +158,8 @@ NULL
 
 #' Methods, outcomes and contexts of safe bandits
 #'
-#' A bandit made by [safe_opt()] has the methods of a [GPBandit], with some differences.
+#' For users of [safe_opt()]: what its bandit returns and allows that other bandits do not. Each round comes with the
+#' set of points that are safe, and with the reason for the query.
 #'
 #' Results, units and limits that differ are:
 #'
@@ -192,6 +193,17 @@ NULL
 #' @concept safe Bayesian optimization
 #' @concept outcome constraints
 #' @seealso [safe_opt()], [losbo].
+#' @examples
+#' set.seed(1)
+#' x <- seq(0, 1, length.out = 30)
+#' b <- safe_opt(x, kernel_se(0.2), noise_var = 0.01, B = 1, R = 0.1, seed = 15, threshold = 0, lipschitz = 6)
+#' for (t in 1:5) {
+#'   q <- b$suggest()
+#'   b$observe(q$id, sin(3 * q$x1))
+#' }
+#' range(x[b$safe()$safe]) # grows from the seed
+#' b$history()[c("x1", "phase", "reward")]
+#' b$best()                # the largest lower bound
 #' @name safe-methods
 NULL
 

@@ -422,6 +422,11 @@ NULL
 #' @seealso [guarantees] has one table of all results; [regret_bound()] computes bounds.
 #' @concept regret bound
 #' @concept contextual bandit
+#' @examples
+#' # Late rewards and outliers together: accepted, without a regret bound.
+#' b <- gp_bandit(1:9 / 9, kernel_se(0.3), noise_var = 0.1, policy_ucb(2), pending = pending_censor(5),
+#'                rewards = rewards_robust(clip = 3))
+#' b
 #' @name bandit-combinations
 NULL
 

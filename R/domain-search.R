@@ -2,8 +2,8 @@
 
 #' How search spaces are converted, modelled, sampled and searched
 #'
-#' These are the methods behind [search_space()]: conversion, model inputs, sampling, and maximisation of the
-#' acquisition function.
+#' What [search_space()] does with inputs, levels and constraints: conversion, model inputs, sampling, and maximisation
+#' of the acquisition function. It is for users who want to know what the model sees.
 #'
 #' @section Spaces of other packages: `search_space(x)` converts a paradox `ParamSet` (mlr3), dials `parameters`
 #'   (tidymodels, finalised), or a named list of parameters, ranges and levels. A search space is returned unchanged.
@@ -85,6 +85,12 @@
 #' @concept hit-and-run sampling
 #' @concept mixture design
 #' @concept imputation
+#' @examples
+#' space <- search_space(rate = param_real(1e-4, 1, log = TRUE), layers = param_integer(1, 3),
+#'                       kind = param_factor(c("relu", "tanh")))
+#' b <- auto_bandit(space)
+#' b$suggest(3)
+#' b$config$kernel # a kernel of the numbers and one of the factor
 #' @name search-space-details
 NULL
 

@@ -143,7 +143,10 @@ kernel_linear <- function(variance = 1, dims = NULL) new_kernel("linear")
 #' @concept compound symmetry
 #' @examples
 #' # a machine's setting and its maker, which has no order
-#' kernel_se(0.2, dims = 1) * kernel_categorical(0.3, dims = 2)
+#' k <- kernel_se(0.2, dims = "x") * kernel_categorical(0.3, dims = "kind")
+#' # Two points of the same kind, and of different kinds:
+#' kernel_gram(k, cbind(x = c(0, 0.1, 0.1), kind = c(1, 1, 2)))
+#' auto_bandit(search_space(x = c(0, 1), kind = c("a", "b")))$config$kernel
 #' @export
 kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL, features = NULL, lengthscale = 0.5,
                                own = 0.1) {
@@ -191,7 +194,11 @@ kernel_matrix <- function(K) {
 #' @concept custom kernel
 #' @examples
 #' # Brownian motion
-#' kernel_function(function(X, Y) outer(X[, 1], Y[, 1], pmin))
+#' brown <- kernel_function(function(X, Y) outer(X[, 1], Y[, 1], pmin)) # Brownian motion
+#' kernel_gram(brown, c(1, 2, 4))
+#' b <- gp_bandit(1:10, brown, noise_var = 0.1, policy_ucb(2))
+#' b$add(arm = c(2, 7), reward = c(0.5, 2))
+#' b$suggest()
 #' @export
 kernel_function <- function(f, variance = 1, dims = NULL) new_kernel("function")
 

@@ -396,7 +396,10 @@ policy_kg <- function() new_policy("kg")
 #' @concept switching cost
 #' @concept replicates
 #' @examples
-#' policy_repeats("ucb", C = 1.5)
+#' b <- gp_bandit(1:20 / 20, kernel_se(0.2), noise_var = 1, policy_repeats(policy_ucb(2), C = 1.5))
+#' set.seed(1)
+#' run_bandit(b, bandit_problem(1:20 / 20, sin(3 * 1:20 / 20), noise = 1), 60)
+#' table(b$history()$x1) # few distinct points, each in a row
 #' @export
 policy_repeats <- function(policy, C = 1.1) {
   policy <- as_part(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ...")
@@ -459,8 +462,10 @@ policy_pi <- function(xi = 0) new_policy("pi")
 #' @concept Thompson sampling
 #' @concept Bayesian optimization
 #' @examples
-#' policy_mes()
-#' policy_pims()
+#' b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.2), noise_var = 0.01, policy_mes())
+#' b$add(x = c(0.1, 0.5, 0.8), reward = c(0.2, 0.9, 0.4))
+#' b$suggest()
+#' plot(b, "acquisition")
 #' @export
 policy_mes <- function(samples = 10) new_policy("mes")
 
@@ -547,14 +552,18 @@ policy_straddle <- function(level, random = TRUE) new_policy("straddle")
 #' @concept custom acquisition function
 #' @concept acquisition function
 #' @examples
-#' policy_function(function(mean, sd, round) mean + log(1 + round) * sd, "log-UCB")
+#' log_ucb <- policy_function(function(mean, sd, round) mean + log(1 + round) * sd, "log-UCB")
+#' b <- gp_bandit(1:20 / 20, kernel_se(0.2), noise_var = 0.01, log_ucb)
+#' b$add(arm = c(3, 12), reward = c(0.2, 0.9))
+#' b$suggest()
 #' @export
 policy_function <- function(f, name = "own") new_policy("function")
 
 #' Policies for several objectives: expected hypervolume improvement
 #'
-#' These acquisition functions search for the Pareto front of two or more objectives.
-#' They are for a [gp_bandit()] with several [to_maximize()] or [to_minimize()] among its `outcomes`.
+#' These acquisition functions search for the Pareto front of two or more objectives, for a [gp_bandit()] with several
+#' [to_maximize()] or [to_minimize()] among its `outcomes`. Use `policy_ehvi()` for two to four objectives (the default
+#' of searches with two), and `policy_hypervolume()` for more, or if a regret bound is wanted.
 #'
 #' All objectives are turned so that they are maximised. The hypervolume of some points is the volume that they dominate
 #' above the reference point \eqn{r}. The front is that of the posterior means at the evaluated points (pending ones

@@ -73,7 +73,10 @@
 #' bandit_problem(1:3, reward = cbind(c(0, 1, 2), c(2, 1, 0)), change_points = 50,
 #'                noise = 0.1, delay = function(n) rpois(n, 3))
 #' branin <- benchmark_function("branin")
-#' bandit_problem(branin$domain, branin$f, optimum = branin$optimum)
+#' problem <- bandit_problem(branin$domain, branin$f, optimum = branin$optimum, noise = 1)
+#' bandit <- gp_bandit(branin$domain, kernel_matern(2.5, c(5, 5), 2000), noise_var = 1, policy_ucb(2), mean = -50)
+#' set.seed(1)
+#' run_bandit(bandit, problem, rounds = 25)
 #' @export
 bandit_problem <- function(domain, reward, noise = 0, delay = NULL,
                            change_points = NULL, constraints = NULL, constraint_noise = NULL,
@@ -194,7 +197,8 @@ register_family("bandit_problem", problem_entry, optional = problem_tables, open
 
 #' Noise, delays and optimum of a simulated problem
 #'
-#' Describes the noise, delays, random numbers and optimum of a [bandit_problem()].
+#' For writing a [bandit_problem()]: how its noise, delays and random numbers are specified, and how its optimum is
+#' found.
 #'
 #' @section Noise: Noise is independent over the rounds. A number `sd` is Gaussian noise N(0, `sd`^2), which is
 #'   sub-Gaussian with R = `sd`. Any other noise is a function, which is called once for a run, with the number of
@@ -241,6 +245,13 @@ register_family("bandit_problem", problem_entry, optional = problem_tables, open
 #' @seealso [bandit_problem()], [run_bandit()].
 #' @references Verma, A., Dai, Z. and Low, B. K. H. (2022). Bayesian optimization under stochastic delayed feedback.
 #'   *ICML*.
+#' @examples
+#' # Uniform noise, and rewards that arrive after 10 rounds on average, one in five never:
+#' problem <- bandit_problem(1:9 / 9, function(x) sin(3 * x[, 1]), noise = function(n) runif(n, -0.1, 0.1),
+#'                           delay = function(n) ifelse(seq_len(n) %% 5 == 0, Inf, rpois(n, 10)))
+#' set.seed(1)
+#' run <- run_bandit(gp_ucb_sdf(1:9 / 9, kernel_se(0.3), noise_var = 0.1, m = 15), problem, rounds = 40)
+#' run
 #' @name problem-details
 #' @concept observation noise
 #' @concept delayed feedback

@@ -347,7 +347,8 @@ regret_theorems <- function() list(
 
 #' Regret bounds of GP-UCB, IGP-UCB, Thompson sampling and delayed feedback
 #'
-#' This page has the formulas, arguments and conditions of nine theorems of [regret_bound()]. The name in quotes is the
+#' Nine bounds of [regret_bound()] for GP-UCB, IGP-UCB, GP-TS and their versions for delays: formulas, arguments,
+#' conditions. Use them to compare a run with its theorem, or to see how the regret grows. The name in quotes is the
 #' argument `theorem`. Arguments that are shown without a value must be given.
 #'
 #' Which theorem applies depends on the assumptions about \eqn{f} and the noise:
@@ -451,13 +452,19 @@ regret_theorems <- function() list(
 #' @concept regret bound
 #' @concept Thompson sampling
 #' @concept delayed feedback
+#' @examples
+#' gain <- information_gain(kernel_se(0.2), seq(0, 1, length.out = 50), noise_var = 0.1, rounds = 100)
+#' # f drawn from the prior, or of RKHS norm at most 1: the regret of 100 rounds is at most
+#' regret_bound("srinivas1", 100, gain, noise_var = 0.1, arms = 50)[100]
+#' regret_bound("igp_ucb", 100, gain, B = 1, R = 0.1)[100]
 #' @name regret_bounds_ucb
 NULL
 
 #' Regret bounds for functions that change
 #'
-#' This page has the formulas, arguments and conditions of the theorems of [regret_bound()] for functions that
-#' change. The notation is on that page. Arguments without a value must be given.
+#' Bounds of [regret_bound()] for functions that change, in jumps or slowly: formulas, arguments, conditions. Use them
+#' to see how many changes an algorithm can bear. The notation is that of [regret_bound()]. Arguments without a value
+#' must be given.
 #'
 #' @section Abrupt changes, a rate: `"cpd"` (`nu, d, Delta, change_points = NULL, constant = 1`) is Theorem 3.1 of
 #'   Avanesov, a rate for the expected regret:
@@ -551,14 +558,19 @@ NULL
 #' @concept non-stationary bandit
 #' @concept change-point detection
 #' @concept dynamic regret
+#' @examples
+#' # The rate of GP-UCB-CPD, with and without a change after round 500 (constants are not part of it):
+#' regret_bound("cpd", 1000, nu = 2.5, d = 1, Delta = 1)[1000]
+#' regret_bound("cpd", 1000, nu = 2.5, d = 1, Delta = 1, change_points = 500)[1000]
 #' @name regret_bounds_changes
 NULL
 
 #' Regret and violation bounds with long-term constraints
 #'
-#' This page has the formulas, arguments and conditions of the theorems of [regret_bound()] for long-term
-#' constraints. The notation is on that page. Arguments without a value must be given. `quantity = "violation"` gives
-#' the bound of the constraint violation instead of the regret.
+#' Bounds of [regret_bound()] on regret and violation with long-term constraints: formulas, arguments, conditions. Use
+#' them to choose `epoch` and `step`, or to compare a run with its theorem. `quantity = "violation"` gives the bound of
+#' the constraint violation instead of the regret. The notation is that of [regret_bound()]. Arguments without a value
+#' must be given.
 #'
 #' @section Long-term constraints (Shi and Eryilmaz 2022): There are epochs of \eqn{S} = `epoch` rounds, and \eqn{L} =
 #'   `epochs` of them (default: the number that `rounds` needs). Every epoch starts from a fresh posterior (`reuse =
@@ -632,13 +644,20 @@ NULL
 #' @seealso [regret_bound()]; [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()], [baseline_constrained()].
 #' @concept constrained Bayesian optimization
 #' @concept long-term constraints
+#' @examples
+#' gain <- information_gain(kernel_se(0.2), seq(0, 1, length.out = 50), noise_var = 1, rounds = 200)
+#' bound <- function(...) {
+#'   regret_bound("constraints_noiseless", 400, gain, B = 1, R = 0.1, epoch = 200, ...)[400]
+#' }
+#' bound()                                  # regret
+#' bound(quantity = "violation", gap = 0.5) # violation of one constraint
 #' @name regret_bounds_constraints
 NULL
 
 #' Regret and violation bounds with outcome constraints (CONFIG, penalties)
 #'
-#' This page has the formulas, arguments and conditions of one theorem of [regret_bound()]. The notation is on that
-#' page. Arguments without a value must be given.
+#' The bound of [regret_bound()] for UCB under outcome constraints: how far it is from the best allowed point, and by
+#' how much limits are violated. The notation is that of [regret_bound()]. Arguments without a value must be given.
 #'
 #' `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf,
 #' D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`) is for [baseline_constrained()]. With an
@@ -698,15 +717,19 @@ NULL
 #' @seealso [regret_bound()]; [baseline_constrained()], [outcomes].
 #' @concept constrained Bayesian optimization
 #' @concept exact penalty
+#' @examples
+#' gain <- information_gain(kernel_se(0.2), seq(0, 1, length.out = 50), noise_var = 0.1, rounds = 100)
+#' regret_bound("penalty", 100, gain, noise_var = 0.1, width = 3)[100]
+#' regret_bound("penalty", 100, gain, noise_var = 0.1, width = 3, quantity = "violation")[100]
 #' @name regret_bounds_outcomes
 NULL
 
 #' Regret bounds from confidence widths
 #'
-#' This page has the formulas, arguments and conditions of the theorems of [regret_bound()] that apply to a given
-#' width. The notation is on that page. A confidence width \eqn{w_t} is the multiplier of the posterior standard
-#' deviation. The bounds `"ucb"`, `"glm"` and `"duel"` need a width that holds in all rounds together (see [widths]),
-#' and hold with its probability.
+#' Bounds of [regret_bound()] for a width of your choice: formulas, arguments, conditions. Use them for a bandit that
+#' you built from parts. The notation is that of [regret_bound()]. A confidence width \eqn{w_t} is the multiplier of the
+#' posterior standard deviation. The bounds `"ucb"`, `"glm"` and `"duel"` need a width that holds in all rounds together
+#' (see [widths]), and hold with its probability.
 #'
 #' The argument `width` is a number, one number per round, or a function of \eqn{t}. With
 #' \deqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}
@@ -799,15 +822,22 @@ NULL
 #' @concept regret bound
 #' @concept logistic bandit
 #' @concept dueling bandits
+#' @examples
+#' x <- seq(0, 1, length.out = 50)
+#' gain <- information_gain(kernel_se(0.2), x, noise_var = 0.1, rounds = 100)
+#' # UCB with a width that holds in all rounds, for 50 arms and f drawn from the prior:
+#' w <- sqrt(2 * log(50 * (1:100)^2 * pi^2 / (6 * 0.1)))
+#' regret_bound("ucb", 100, gain, noise_var = 0.1, width = w)[100]
+#' regret_bound("irgp", 100, gain, noise_var = 0.1, arms = 50)[100] # expected regret, by random widths
 #' @name regret_bounds_widths
 NULL
 
 #' Regret bounds for batches, designs and level sets
 #'
-#' This page has the formulas, arguments and conditions of the theorems of [regret_bound()] for batches, designs and
-#' level sets. The notation is on that page. A confidence width \eqn{w} is the multiplier of the posterior standard
-#' deviation, see [widths]. As in [regret_bounds_widths], \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}
-#' and \eqn{n_1 = 2\gamma/\log 2}{n1 = 2 gamma / log(2)}.
+#' Bounds of [regret_bound()] for batches, designs and level sets: formulas, arguments, conditions. Use them to see how
+#' many rounds a design needs. The notation is that of [regret_bound()]. A confidence width \eqn{w} is the multiplier of
+#' the posterior standard deviation, see [widths]. As in [regret_bounds_widths], \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v
+#' / log(1 + v / lambda)} and \eqn{n_1 = 2\gamma/\log 2}{n1 = 2 gamma / log(2)}.
 #'
 #' @section Batched pure exploration: `"bpe"` (`noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation =
 #'   NULL, spacing = 0`) is for [bpe()]. A round of the first batch costs at most \eqn{2B\sqrt v}{2 B sqrt(v)}, and a
@@ -860,5 +890,9 @@ NULL
 #' @concept batch Bayesian optimization
 #' @concept simple regret
 #' @concept level set estimation
+#' @examples
+#' gain <- information_gain(kernel_se(0.2), seq(0, 1, length.out = 30), noise_var = 0.25, rounds = 200)
+#' regret_bound("bpe", 200, gain, noise_var = 0.25, B = 1, R = 0.1, arms = 30)[200]
+#' regret_bound("igp_ucb", 200, gain, B = 1, R = 0.1)[200]
 #' @name regret_bounds_designs
 NULL

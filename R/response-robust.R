@@ -37,10 +37,11 @@ NULL
 
 #' Rewards that lose weight beyond a plateau
 #'
-#' `rewards_robust(plateau = L)` is a rule for `gp_bandit(rewards = )` against outliers of any size (a robust conjugate
-#' Gaussian process, RCGP). Rewards within \eqn{\pm L}{+- L} of the prior mean \eqn{m} are ordinary measurements. A
-#' reward beyond has less weight, and the more so the further it is: one of 1e9 has none. The posterior has a closed
-#' form, and the history has the rewards as they were observed.
+#' Against broken sensors and typing errors: `rewards_robust(plateau = L)` is a rule for `gp_bandit(rewards = )` with
+#' which outliers of any size have little weight (a robust conjugate Gaussian process, RCGP). Rewards within \eqn{\pm
+#' L}{+- L} of the prior mean \eqn{m} are ordinary measurements. A reward beyond has less weight, and the more so the
+#' further it is: one of 1e9 has none. The posterior has a closed form, and the history has the rewards as they were
+#' observed.
 #'
 #' Let the residual \eqn{r = y - m(x)} exceed the plateau by \eqn{u = |r| - L > 0}, with \eqn{c} = `decay` and the
 #' reward's noise variance \eqn{\lambda}{lambda}. The reward counts as

@@ -115,8 +115,8 @@ NULL
 
 #' Change rules in detail: thresholds, response types, choice of a window, cost
 #'
-#' This page describes how the rules of [changes] compute their thresholds, treat non-Gaussian rewards, and choose a
-#' window or a rate, and what they cost.
+#' For users of the rules of [changes]: how thresholds are computed, non-Gaussian rewards treated, windows or rates
+#' chosen, and what each rule costs.
 #'
 #' @section Thresholds: For smoothness \eqn{\alpha}{alpha} and dimension \eqn{d} Avanesov (equations 3.5 and 3.6) uses
 #'   the threshold and the ridge

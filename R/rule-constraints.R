@@ -65,7 +65,14 @@
 #' @examples
 #' constraints_noiseless(epoch = 20)
 #' constraints_noiseless(epoch = 20, penalty = "polynomial", penalty_power = 3)
-#' constraints_noisy(count = 2, epoch = 20, step = 0.5)
+#' # x is the reward, and must be at most 0.5 on average over the rounds:
+#' x <- seq(0, 1, length.out = 30)
+#' problem <- bandit_problem(x, x, noise = 0.1, constraints = x - 0.5, constraint_noise = 0.1)
+#' b <- gp_bandit(x, kernel_se(0.3), noise_var = 0.1, policy_ucb(2),
+#'                constraints = constraints_noisy(epoch = 5, step = 5))
+#' set.seed(1)
+#' invisible(run_bandit(b, problem, 100))
+#' mean(b$history()$x1)
 #' @name constraints
 NULL
 

@@ -176,6 +176,15 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #' @seealso [auto_bandit()], [rewards].
 #' @concept ask and tell
 #' @concept binary outcomes
+#' @examples
+#' set.seed(1)
+#' # Yes or no: trials of one setting may differ, so a setting may be suggested again.
+#' b <- auto_bandit(list(dose = c(0, 10)), rewards = rewards_binary())
+#' for (k in 1:8) {
+#'   q <- b$suggest()
+#'   b$observe(q$id, rbinom(1, 1, plogis(q$dose - 5)))
+#' }
+#' b$best() # `mean` is the probability of a success
 #' @name ask-and-tell-details
 NULL
 

@@ -235,7 +235,8 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 
 #' Details of a search: initial design, failures and stopping
 #'
-#' This page describes how [maximize_bandit()] and [minimize_bandit()] start, treat failed evaluations, and stop.
+#' How [maximize_bandit()] and [minimize_bandit()] start, treat failed evaluations, and stop. Read it to change the
+#' initial design, or if evaluations fail.
 #'
 #' @section Initial design: The design is a Latin hypercube, random arms on a finite domain, or both on a product. By
 #' default it has 3 points in a space of arms, levels, integers or steps only, where more of them delayed success in

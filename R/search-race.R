@@ -82,7 +82,7 @@ race_folds <- function(folds, alpha = 0.05, burn_in = 3, wait = FALSE) {
 
 #' Racing in detail: stopped and waiting settings, several workers
 #'
-#' This page describes how the model uses the settings that [race_folds()] has stopped, and what `wait = TRUE` does.
+#' For users of [race_folds()]: how the model uses settings that were stopped, and what `wait = TRUE` does.
 #'
 #' @section Stopped settings:
 #' The bandit uses a stopped setting as a reward \eqn{\mathrm{mean}(y_{sk} - \hat b_k)}{mean(y_sk - b_k)}, where

@@ -2,8 +2,9 @@
 
 #' Shorten a bandit's event log
 #'
-#' `$compact()` of a [GPBandit] replaces old events of its log by a checkpoint, from which the same choices follow.
-#' Its journal or store is compacted with it. For a journal or store at hand, open it first: `open_bandit(x)$compact()`.
+#' For runs of many thousand rounds, or files that grow: `$compact()` of a [GPBandit] replaces old events of its log by
+#' a checkpoint, from which the same choices follow. Its journal or store is compacted with it. For a journal or store
+#' at hand, open it first: `open_bandit(x)$compact()`.
 #'
 #' The event log records each suggestion, reward, amendment and refit, two events or more for each query. The checkpoint
 #' has one event for each query that is over, and the last refit. That event holds the query's point, its reward with

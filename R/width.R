@@ -70,7 +70,10 @@
 #' @examples
 #' width_constant(2)
 #' width_function(function(t) sqrt(2 * log(1 + t)))
-#' width_function(function(t, state) 1 + sqrt(state$log_det + 2 * log(10)))
+#' own <- width_function(function(t, state) 1 + sqrt(state$log_det + 2 * log(10)))
+#' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, width = own)
+#' for (t in 1:3) b$observe((q <- b$suggest())$id, sin(3 * q$x1))
+#' b$history()[c("x1", "reward", "width")]
 #' @name widths
 NULL
 
@@ -160,15 +163,21 @@ NULL
 #' width_irgp()
 #' # kernel_se(0.2) on [0, 1]: s1 = 5, s2 / s1 = 5 * sqrt(3)
 #' width_srinivas_box(delta = 0.1, a = 1 + 5 * sqrt(3) / pi, b = sqrt(2) * 5, r = 1, d = 1)
+#' # The width grows with the round, and is an upper bound of f at all arms:
+#' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, width = width_srinivas_finite(delta = 0.1))
+#' for (t in 1:5) b$observe((q <- b$suggest())$id, sin(3 * q$x1))
+#' b$history()[c("x1", "reward", "width")]
 #' @name widths_prior
 NULL
 
 #' Confidence widths for functions of bounded RKHS norm
 #'
-#' These widths assume that the function has RKHS norm at most `B` and that the noise is `R`-sub-Gaussian. A confidence
-#' width \eqn{w_t} is the multiplier of the posterior standard deviation. For the notation see [widths]. If `B` and `R`
-#' are known, use `width_amm()`. Two further widths under these assumptions have their own pages: [width_fixed()] and
-#' [width_dmm()].
+#' Confidence widths for UCB and for intervals, if a bound `B` of the function's RKHS norm and the noise level `R` (the
+#' noise is `R`-sub-Gaussian) are known. Use `width_amm()`; the others are those of published algorithms. A confidence
+#' width \eqn{w_t} is the multiplier of the posterior standard deviation. The
+#' notation is that of [widths]: \eqn{\lambda}{lambda} is the bandit's `noise_var`, and
+#' \eqn{L = \log\det(I + K_{t-1}/\lambda)}{L = log det(I + K_{t-1} / lambda)} of the points played. Two further widths
+#' under these assumptions have their own pages: [width_fixed()] and [width_dmm()].
 #'
 #' @section From the points played: `width_amm(B, R, delta, noise)` (Flynn and Reeb 2025) is
 #'   \deqn{w_t = \sqrt{B^2 + (R^2/\lambda)(L + 2\log(1/\delta))}.}{w_t = sqrt(B^2 + (R^2/lambda) (L + 2 log(1/delta))).}
@@ -357,6 +366,14 @@ NULL
 #' width_corrupt(width_amm(B = 1, R = 0.1), count = 3)
 #' width_ec(width_amm(B = 1, R = 0.1), epsilon = 0.05)
 #' width_sdf(width_realized(B = 1, R = 1.1, delta = 0.05), B_y = 1)
+#' # The price of three wrong rewards, in a bandit's first rounds:
+#' first <- function(width) {
+#'   b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, width = width)
+#'   for (t in 1:4) b$observe((q <- b$suggest())$id, sin(3 * q$x1))
+#'   b$history()$width
+#' }
+#' first(width_amm(B = 1, R = 0.1))
+#' first(width_corrupt(width_amm(B = 1, R = 0.1), total = 0.3))
 #' @name widths_adjusted
 NULL
 
@@ -613,7 +630,13 @@ width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_wid
 #' @concept non-adaptive design
 #' @examples
 #' width_fixed(B = 1, R = 0.1)
-#' width_fixed(B = 1, R = 0.1, looks = 3)
+#' # A plan of 20 points, chosen in advance, and intervals after it:
+#' b <- gp_bandit(1:50 / 50, kernel_se(0.3), noise_var = 0.01, policy_variance(), pending = "hallucinate")
+#' q <- b$suggest(20)
+#' set.seed(1)
+#' b$observe(q$id, sin(3 * q$x1) + rnorm(20, sd = 0.1))
+#' # The best point is within this gap of the maximum:
+#' b$certificate(stop_gap(0.1, width = width_fixed(B = 1, R = 0.1)))[c("gap", "probability")]
 #' @export
 width_fixed <- function(B, R, delta = 0.1, looks = 1, drift = 0) new_width("fixed")
 
@@ -627,9 +650,10 @@ fixed_multiplier <- function(B, R, noise_var, points, delta, looks = 1) {
 
 #' Confidence width from a mixture of martingales
 #'
-#' `width_dmm()` computes confidence bounds for functions of RKHS norm at most `B` with `R`-sub-Gaussian noise. It uses
-#' the martingale of [width_amm()] point by point, and averages it over the numbers \eqn{\alpha_j}{alpha_j} of `alpha0`.
-#' A confidence width is the multiplier of the posterior standard deviation. For the notation see [widths].
+#' `width_dmm()` is usually the narrowest width for functions of RKHS norm at most `B` with `R`-sub-Gaussian noise. Its
+#' suggestions take longer. It uses the martingale of [width_amm()] point by point, and averages it over the numbers
+#' \eqn{\alpha_j}{alpha_j} of `alpha0`. A confidence width is the multiplier of the posterior standard deviation. For
+#' the notation see [widths].
 #'
 #' Let
 #'
@@ -668,7 +692,14 @@ fixed_multiplier <- function(B, R, noise_var, points, delta, looks = 1) {
 #' @concept confidence bound
 #' @concept confidence sequence
 #' @examples
-#' width_dmm(B = 1, R = 0.1)
+#' x <- seq(0, 1, length.out = 40)
+#' widths <- function(width) {
+#'   b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01, width = width)
+#'   for (t in 1:8) b$observe((q <- b$suggest())$id, sin(3 * q$x1))
+#'   b$history()$width
+#' }
+#' # The same guarantee; here the mixture is narrower from the first round on:
+#' rbind(dmm = widths(width_dmm(B = 1, R = 0.1)), amm = widths(width_amm(B = 1, R = 0.1)))
 #' @export
 width_dmm <- function(B, R, delta = 0.1, alpha = NULL, alpha0 = NULL) new_width("dmm")
 
