@@ -51,9 +51,16 @@ logo <- function() {
             words(120, 216, "gpbandits", 24, "#0b3c5d", text_anchor = "middle", font_weight = "bold"))
 }
 
+# Monospaced lines must fit their box: a character is 0.6 of the font's size wide.
+check_fit <- function(lines, most) {
+  long <- lines[nchar(lines) > most]
+  if (length(long)) stop("too long for its box: ", long[1])
+}
+
 # ---- the decision tree -----------------------------------------------------------------------
 
 box <- function(x, y, width, lines, fill, code = FALSE) {
+  if (code) check_fit(lines, (width - 22) / (0.6 * 13))
   height <- 14 + 19 * length(lines)
   paste0(tag("rect", x = x, y = y - height / 2, width = width, height = height, rx = 7, fill = fill, stroke = "#7f8b97"),
          paste0(vapply(seq_along(lines), function(k) {
@@ -69,11 +76,11 @@ edge <- function(x1, y1, x2, y2) {
 
 decision_tree <- function() {
   first <- list(list("A function that R can call", 40, c("maximize_bandit(), minimize_bandit()", "mlr3: tnr(\"gp_bandit\"); tidymodels: tune_gp_bandit()")),
-                list("Experiments that people make", 115, c("auto_bandit(): $suggest(), $observe(); for a team: bandit_service()", "limits, several aims: outcomes =; which is better: rewards_preferences()")),
+                list("Experiments that people make", 115, c("auto_bandit(): $suggest(), $observe(); for a team: bandit_service()", "several aims, limits: outcomes; comparisons: rewards_preferences()")),
                 list("Evaluations on many machines", 190, c("bandit_store(), work_on()")))
-  theorem <- list(list("a function that stays as it is", "gp_ucb(), igp_ucb(), gp_ts()"), list("batches, rewards that are late", "gp_bucb(), gp_ucb_pe(), gp_ucb_sdf()"),
-                  list("it changes while you look", "gp_ucb_cpd(), gp_ucb_drift()"), list("limits to be kept on average", "gp_ucb_noisy_constraints()"),
-                  list("limits never to be broken", "safe_opt()"), list("where is it above a level?", "gp_lse()"),
+  theorem <- list(list("a function that does not change", "gp_ucb(), igp_ucb(), gp_ts()"), list("batches, delayed rewards", "gp_bucb(), gp_ucb_pe(), gp_ucb_sdf()"),
+                  list("a function that changes", "gp_ucb_cpd(), gp_ucb_drift()"), list("limits that hold on average", "gp_ucb_noisy_constraints()"),
+                  list("safety limits", "safe_opt()"), list("the region above a level", "gp_lse()"),
                   list("something else", "gp_bandit(), of parts"))
   y <- 265 + 44 * seq_along(theorem) - 44
   middle <- mean(range(y))
@@ -87,7 +94,7 @@ decision_tree <- function() {
       paste0(edge(485, middle, 520, y[k]), box(520, y[k], 240, theorem[[k]][[1]], "#e4eff8"), edge(760, y[k], 775, y[k]),
              box(775, y[k], 305, theorem[[k]][[2]], "#f4f1e6", code = TRUE))
     }, ""),
-    box(10, 230, 180, c("What is there", "to be optimised?"), "#cfe3f3"))
+    box(10, 230, 180, c("What do you", "optimise?"), "#cfe3f3"))
   write_svg("decision.svg", 1085, max(y) + 30, paste(
     "Decision tree. A function that R can call: maximize_bandit(). Experiments that people make: auto_bandit().",
     "Many machines: bandit_store(). Kernel and noise known and a theorem wanted: gp_ucb() and the other named algorithms."), parts)
@@ -95,12 +102,22 @@ decision_tree <- function() {
 
 # ---- the cheat sheet --------------------------------------------------------------------------
 
+# Comments begin in the same column, after code that is not too long.
+aligned_comments <- function(lines) {
+  parts <- strsplit(lines, " +# ")
+  vapply(seq_along(lines), function(k) {
+    if (length(parts[[k]]) < 2 || startsWith(lines[k], "# ")) lines[k]
+    else sprintf("%-30s # %s", parts[[k]][1], parts[[k]][2])
+  }, "")
+}
+
 cheat_sheet <- function() {
   column <- function(x, blocks) {
     y <- 96
     out <- character()
     for (name in names(blocks)) {
-      lines <- blocks[[name]]
+      lines <- aligned_comments(blocks[[name]])
+      check_fit(lines[!startsWith(lines, "# ")], (386 - 22) / (0.6 * 10.6))
       height <- 34 + 16.5 * length(lines)
       out <- c(out, tag("rect", x = x, y = y, width = 386, height = height, rx = 7, fill = "#f4f7fa", stroke = "#c5d0da"),
                words(x + 12, y + 21, name, 15, "#0b3c5d", font_weight = "bold"),
@@ -116,23 +133,23 @@ cheat_sheet <- function() {
   }
   blocks <- list(
     list("One call" = c("found <- maximize_bandit(f, domain, evaluations = 50)", "minimize_bandit(f, domain, 50, workers = 4)", "found$par; found$value; plot(found)",
-                        "input_importance(found)", "# f may be noisy and may fail; nothing else need be known"),
-         "From before, and cheaper" = c("maximize_bandit(f, domain, 50,",
-                                        "  transfer = list(may = old),         # campaigns before",
-                                        "  prior_optimum = prior_normal(x = c(0.7, 0.1)))      # a hunch",
+                        "input_importance(found)", "# f may be noisy and may fail; all settings have defaults"),
+         "Earlier results, cheaper runs" = c("maximize_bandit(f, domain, 50,",
+                                        "  transfer = list(may = old),  # earlier campaigns",
+                                        "  prior_optimum = prior_normal(x = c(0.7, 0.1)))",
                                         "race = race_folds(10)                # f(x, fold)",
                                         "fidelity = c(0.1, 1)              # f(x, fidelity)"),
-         "Ask and tell" = c("b <- auto_bandit(domain, data = known)", "q <- b$suggest(4)              # four at once", "b$observe(q$id, c(2, 3, 1, 4)) # any order, any time",
-                            "b$add(x = p, reward = 2)       # made elsewhere", "b$amend(3, 2.5)                # was wrong", "b$fail(2); b$withdraw(4)       # came to nothing",
+         "Suggest and observe" = c("b <- auto_bandit(domain, data = known)", "q <- b$suggest(4)              # four points", "b$observe(q$id, c(2, 3, 1, 4)) # any order, any time",
+                            "b$add(x = p, reward = 2)       # your own point", "b$amend(3, 2.5)                # correct a result", "b$fail(2); b$withdraw(4)       # failed; not made",
                             "b$best(); b$posterior(x); b$history()"),
          "Domains" = c("list(x = c(0, 1), rule = c(\"a\", \"b\"))", "search_space(lr = param_real(1e-4, 1, log = TRUE),", "  depth = param_integer(1, 12),",
                        "  rule = param_factor(c(\"gini\", \"info\")),", "  prune = param_logical(),", "  alpha = param_real(0, 1, when = ~ prune),", "  where = ~ depth <= 6 | prune)",
-                       "param_shares(c(\"sand\", \"clay\"), upper = 0.8)  # mixtures", "param_factor(names, features = table)        # alike",
+                       "param_shares(c(\"sand\", \"clay\"), upper = 0.8)  # mixtures", "param_factor(names, features = table)        # similar levels",
                        "finite_domain(x); box_domain(lower, upper)", "product_domain(rows, box)"),
          "Keep it" = c("saveRDS(b, file); readRDS(file)", "gp_ucb(..., journal = \"log\"); open_bandit(\"log\")", "as_json(b); from_json(text)",
                        "b$compact()                   # a shorter log", "set.seed(1)  # same seed, same choices")),
     list("With a theorem" = c("gp_ucb(x, kernel, noise_var)   # Srinivas et al. 2010", "igp_ucb(); gp_ts()             # Chowdhury, Gopalan 2017",
-                              "gp_ucb_cpd(); gp_ucb_drift()   # it changes", "gp_ucb_sdf(); gp_bucb(); gp_ucb_pe()  # late, batches", "gp_ucb_noisy_constraints()     # limits on average",
+                              "gp_ucb_cpd(); gp_ucb_drift()   # changes", "gp_ucb_sdf(); gp_bucb(); gp_ucb_pe()  # late, batches", "gp_ucb_noisy_constraints()     # limits on average",
                               "safe_opt(); gp_lse(); rahbo(); stable_opt()", "# ?guarantees has them all in one table"),
          "Or of parts: gp_bandit()" = c(
            "kernel_se(lengthscale, variance, dims)", "kernel_matern(nu = 2.5); kernel_rq(); kernel_periodic()", "kernel_linear(); kernel_categorical(); k1 + k2; k1 * k2",
@@ -143,23 +160,23 @@ cheat_sheet <- function() {
          "Several outcomes, and other results" = c(
            "outcomes = list(gain = to_maximize(), tar = at_most(2))", "maximize_bandit(f, domain, 30, limits = ~ tar <= 2)", "b$front(); b$best(feasible = 0.5)",
            "rewards_binary(); rewards_counts(); rewards_ordinal(5)", "rewards_preferences(): $observe(id, prefer = id[2])", "rewards_preferences(\"rankings\"): $rank(id[c(3, 1, 2)])"),
-         "When to stop" = c("stop_gap(tolerance); stop_prb(tolerance)", "stop_emsr(tolerance); stop_stalled(n)", "b$certificate()                # how far from the best?",
-                            "check_model(b)                 # is the model right?"),
+         "When to stop" = c("stop_gap(tolerance); stop_prb(tolerance)", "stop_emsr(tolerance); stop_stalled(n)", "b$certificate()                # bound of the regret",
+                            "check_model(b)                 # does the model fit?"),
          "Pictures" = c("plot(b); plot(b, type = \"slices\"); plot(b, type = \"sd\")", "plot(run); plot(comparison); plot(check_model(b))", "plot(found, \"dependence\"); plot(b, type = \"front\")", "ggplot2::autoplot(b)")),
     list("Simulate and compare" = c("p <- bandit_problem(x, reward, noise = 0.1,", "  delay = function(n) rpois(n, 5), change_points = 100)", "run <- run_bandit(b, p, rounds = 200)",
                                     "compare_bandits(list(UCB = function(p) ...),", "  problems, rounds, replications, seed)", "sample_gp(kernel, x); benchmark_function(\"branin\")",
                                     "evaluate_policy(log, b, \"ips\")"),
          "Theory in numbers" = c("information_gain(kernel, x, noise_var)", "information_gain(kernel, x, noise_var, rounds = )", "regret_bound(\"srinivas1\", ...)",
-                                 "plan_experiments(...)          # all before the first"),
+                                 "plan_experiments(...)          # a fixed design"),
          "Gaussian processes" = c("m <- gp_fit(x, y, kernel)      # marginal likelihood", "gp_regression(x, y, kernel, noise_var)", "predict(m, new); simulate(m, 3, newdata = new)"),
          "Many machines, many people" = c("s <- bandit_store(\"lab.db\", \"yield\")", "gp_bucb(..., store = s)        # begin", "work_on(s, f)                  # each worker",
-                                          "b <- open_bandit(s)            # look, take part", "bandit_service(s, port = 8080) # a page and JSON"),
-         "Where you work already" = c("tnr(\"gp_bandit\"); opt(\"gp_bandit\")   # mlr3", "tune_gp_bandit(workflow, resamples)  # tidymodels", "search_space(param_set)"),
+                                          "b <- open_bandit(s)            # join or monitor", "bandit_service(s, port = 8080) # a page and JSON"),
+         "Other packages" = c("tnr(\"gp_bandit\"); opt(\"gp_bandit\")   # mlr3", "tune_gp_bandit(workflow, resamples)  # tidymodels", "search_space(param_set)"),
          "When something is wrong" = c("# Each mistake stops with a gpbandits_error that names", "# the argument, what was given, what is allowed; the", "# bandit stays as it was.",
                                        "tryCatch(..., gpbandits_error = function(e) e$argument)")))
   write_svg("cheatsheet.svg", 1230, 890, "gpbandits on one page", tag("rect", width = 1230, height = 890, fill = "#fff"),
             words(20, 46, "gpbandits on one page", 30, "#0b3c5d", font_weight = "bold"),
-            words(20, 74, "The best of many options where trying one is costly and its outcome noisy. Rewards are maximised.", 15, "#555b63"),
+            words(20, 74, "Find the best of many options when each evaluation is expensive and its result noisy. Rewards are maximised.", 15, "#555b63"),
             unlist(lapply(1:3, function(k) column(20 + 402 * (k - 1), blocks[[k]]))))
 }
 
