@@ -304,7 +304,7 @@ test_that("of many points about 1,000 are left out, by the formulas of all rewar
   expect_equal(check$total, n)
   expect_lt(abs(check$rewards - 1000), 2)
   expect_equal(check$rewards, nrow(check$data))
-  expect_match(utils::capture.output(print(check))[1], sprintf("check: %d of %d rewards", check$rewards, n))
+  expect_match(utils::capture.output(print(check))[1], sprintf("check: %d of %d results", check$rewards, n))
   all <- check_model(gp_regression(x, y, kernel_se(0.3), 0.09))
   expect_equal(check$data$z, all$data$z[check$data$id], tolerance = 1e-2)
   expect_equal(check$tests$statistic[1:2], all$tests$statistic[1:2], tolerance = 1e-6)
