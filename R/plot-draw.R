@@ -200,16 +200,28 @@ colours_of_values <- function(values) {
   out
 }
 
+# One raster image: between the rectangles of single cells a device may leave white lines. Cells of unequal width are
+# drawn as several equal ones. On a logarithmic axis positions are logarithms.
+paint_cells <- function(xs, ys, colours, edges) {
+  cell_of <- function(at, ends, log) {
+    if (log) at <- log10(at)
+    if (log) ends <- log10(ends)
+    count <- if (is_even(at)) length(at) else 600
+    positions <- min(ends) + abs(diff(range(ends))) * (seq_len(count) - 0.5) / count
+    findInterval(positions, (at[-1] + at[-length(at)]) / 2) + 1
+  }
+  columns <- cell_of(xs, edges$x, graphics::par("xlog"))
+  rows <- rev(cell_of(ys, edges$y, graphics::par("ylog")))
+  picture <- grDevices::as.raster(t(colours[columns, rows, drop = FALSE]))
+  graphics::rasterImage(picture, min(edges$x), min(edges$y), max(edges$x), max(edges$y), interpolate = FALSE)
+}
+
 draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
   if (is_flat(z)) {
     graphics::rect(edges$x[1], edges$y[1], edges$x[2], edges$y[2], col = surface_colours[16], border = NA)
     return(invisible())
   }
-  raster <- !graphics::par("xlog") && !graphics::par("ylog") && is_even(xs) && is_even(ys) &&
-    identical(grDevices::dev.capabilities("rasterImage")$rasterImage, "yes")
-  # (image() takes the midpoints of two or more cells, or the edges of one cell.)
-  graphics::image(if (length(xs) > 1) xs else edges$x, if (length(ys) > 1) ys else edges$y, z,
-                  col = surface_colours, useRaster = raster, add = TRUE)
+  paint_cells(xs, ys, matrix(colours_of_values(z), nrow(z)), edges)
   if (contours && length(xs) > 1 && length(ys) > 1) {
     graphics::contour(xs, ys, z, add = TRUE, col = "grey25", lwd = 0.7, labcex = 0.7, nlevels = 8)
   }
@@ -384,7 +396,8 @@ draw_colour_key <- function(range, edges, beyond = c(FALSE, FALSE), colours = su
   y <- from_log(seq(side[3], side[4], length.out = 33), graphics::par("ylog"))
   old <- graphics::par(xpd = NA)
   on.exit(graphics::par(old))
-  graphics::rect(x[1], y[-33], x[2], y[-1], col = colours, border = NA)
+  # (Each covers the rest of the last one, so that no white lines remain between them.)
+  graphics::rect(x[1], y[-33], x[2], y[33], col = colours, border = NA)
   ends <- c(range[1], mean(range), range[2])
   ends[abs(ends) < 1e-3 * abs(diff(range))] <- 0
   labels <- vapply(ends, function(v) format(signif(v, 3), digits = 3), "")

@@ -47,8 +47,7 @@ label_key <- function(set, contour = TRUE) {
 
 # `z`: the posterior mean; `labels`: the numbers of the labels.
 draw_level_set <- function(xs, ys, z, labels, edges, level) {
-  graphics::image(if (length(xs) > 1) xs else edges$x, if (length(ys) > 1) ys else edges$y, labels,
-                  zlim = c(1, length(label_colours)), col = unname(label_colours), add = TRUE)
+  paint_cells(xs, ys, matrix(label_colours[labels], nrow(labels)), edges)
   if (length(xs) < 2 || length(ys) < 2 || is_flat(z)) return(invisible())
   graphics::contour(xs, ys, z, add = TRUE, col = "grey40", lwd = 0.6, labcex = 0.6, nlevels = 6)
   if (!is.null(level) && level > min(z) && level < max(z)) {

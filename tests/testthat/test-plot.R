@@ -560,3 +560,20 @@ test_that("evaluations have ticks at whole numbers with ggplot2, too", {
     expect_identical(ticks, round(ticks))
   }
 })
+
+test_that("cells of unequal width leave no white lines between them", {
+  skip_if_not_installed("png")
+  skip_if_not(capabilities("png"), "no png device")
+  at <- round(seq(140, 220, length.out = 45))
+  edges <- gpbandits:::cell_edges(at, FALSE)
+  file <- tempfile(fileext = ".png")
+  for (margin in c(30.63098085346, 32.20622445922, 7.06270320457)) {
+    grDevices::png(file, 60, 500)
+    graphics::par(mai = c(margin, 0, margin * 1.3, 0) / 72, xaxs = "i", yaxs = "i")
+    graphics::plot(edges, edges, type = "n", axes = FALSE)
+    gpbandits:::draw_surface(at, at, outer(at, at, "+"), list(x = edges, y = edges), contours = FALSE)
+    grDevices::dev.off()
+    darkest <- apply(png::readPNG(file)[65:435, 5:55, 1:3], 1:2, min)
+    expect_lt(max(darkest), 0.95)
+  }
+})
