@@ -196,7 +196,8 @@ NULL
 #' @examples
 #' set.seed(1)
 #' x <- seq(0, 1, length.out = 30)
-#' b <- safe_opt(x, kernel_se(0.2), noise_var = 0.01, B = 1, R = 0.1, seed = 15, threshold = 0, lipschitz = 6)
+#' b <- safe_opt(x, kernel_se(0.2), noise_var = 0.01, B = 1, R = 0.1, seed = 15, threshold = 0,
+#'               lipschitz = 6)
 #' for (t in 1:5) {
 #'   q <- b$suggest()
 #'   b$observe(q$id, sin(3 * q$x1))

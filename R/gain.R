@@ -54,7 +54,8 @@
 #' width_igp(B = 1, R = 0.1, delta = 0.1, gain = "greedy")
 #' width_igp(B = 1, R = 0.1, delta = 0.1, gain = function(s) 2 * log1p(s))
 #' # The largest information gain of 10 and 100 observations of 50 arms, in nats:
-#' information_gain(kernel_se(0.2), seq(0, 1, length.out = 50), noise_var = 0.1, rounds = 100)[c(10, 100)]
+#' x <- seq(0, 1, length.out = 50)
+#' information_gain(kernel_se(0.2), x, noise_var = 0.1, rounds = 100)[c(10, 100)]
 #' @name gains
 NULL
 

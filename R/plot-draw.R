@@ -200,22 +200,6 @@ colours_of_values <- function(values) {
   out
 }
 
-# One raster image: between the rectangles of single cells a device may leave white lines. Cells of unequal width are
-# drawn as several equal ones. On a logarithmic axis positions are logarithms.
-paint_cells <- function(xs, ys, colours, edges) {
-  cell_of <- function(at, ends, log) {
-    if (log) at <- log10(at)
-    if (log) ends <- log10(ends)
-    count <- if (is_even(at)) length(at) else 600
-    positions <- min(ends) + abs(diff(range(ends))) * (seq_len(count) - 0.5) / count
-    findInterval(positions, (at[-1] + at[-length(at)]) / 2) + 1
-  }
-  columns <- cell_of(xs, edges$x, graphics::par("xlog"))
-  rows <- rev(cell_of(ys, edges$y, graphics::par("ylog")))
-  picture <- grDevices::as.raster(t(colours[columns, rows, drop = FALSE]))
-  graphics::rasterImage(picture, min(edges$x), min(edges$y), max(edges$x), max(edges$y), interpolate = FALSE)
-}
-
 draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
   if (is_flat(z)) {
     graphics::rect(edges$x[1], edges$y[1], edges$x[2], edges$y[2], col = surface_colours[16], border = NA)
@@ -226,8 +210,6 @@ draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
     graphics::contour(xs, ys, z, add = TRUE, col = "grey25", lwd = 0.7, labcex = 0.7, nlevels = 8)
   }
 }
-
-is_even <- function(values) length(values) < 3 || diff(range(diff(values))) <= 1e-6 * diff(range(values))
 
 # The area is proportional to the number of plays, within limits that remain readable.
 play_size <- function(plays, all) if (length(plays)) 0.7 + 1.9 * sqrt((plays - 1) / max(all - 1, 4)) else numeric()

@@ -74,7 +74,8 @@
 #'                noise = 0.1, delay = function(n) rpois(n, 3))
 #' branin <- benchmark_function("branin")
 #' problem <- bandit_problem(branin$domain, branin$f, optimum = branin$optimum, noise = 1)
-#' bandit <- gp_bandit(branin$domain, kernel_matern(2.5, c(5, 5), 2000), noise_var = 1, policy_ucb(2), mean = -50)
+#' kernel <- kernel_matern(2.5, lengthscale = c(5, 5), variance = 2000)
+#' bandit <- gp_bandit(branin$domain, kernel, noise_var = 1, policy_ucb(2), mean = -50)
 #' set.seed(1)
 #' run_bandit(bandit, problem, rounds = 25)
 #' @export
@@ -247,11 +248,11 @@ register_family("bandit_problem", problem_entry, optional = problem_tables, open
 #'   *ICML*.
 #' @examples
 #' # Uniform noise, and rewards that arrive after 10 rounds on average, one in five never:
-#' problem <- bandit_problem(1:9 / 9, function(x) sin(3 * x[, 1]), noise = function(n) runif(n, -0.1, 0.1),
+#' x <- 1:9 / 9
+#' problem <- bandit_problem(x, sin(3 * x), noise = function(n) runif(n, -0.1, 0.1),
 #'                           delay = function(n) ifelse(seq_len(n) %% 5 == 0, Inf, rpois(n, 10)))
 #' set.seed(1)
-#' run <- run_bandit(gp_ucb_sdf(1:9 / 9, kernel_se(0.3), noise_var = 0.1, m = 15), problem, rounds = 40)
-#' run
+#' run_bandit(gp_ucb_sdf(x, kernel_se(0.3), noise_var = 0.1, m = 15), problem, rounds = 40)
 #' @name problem-details
 #' @concept observation noise
 #' @concept delayed feedback

@@ -190,3 +190,21 @@ cell_edges <- function(values, log) {
   if (n < 2) return(values + c(-0.5, 0.5))
   c(values[1] - (values[2] - values[1]) / 2, values[n] + (values[n] - values[n - 1]) / 2)
 }
+
+is_even <- function(values) length(values) < 3 || diff(range(diff(values))) <= 1e-6 * diff(range(values))
+
+# One raster image: between the rectangles of single cells a device may leave white lines. Cells of unequal width are
+# drawn as several equal ones. On a logarithmic axis positions are logarithms.
+paint_cells <- function(xs, ys, colours, edges) {
+  cell_of <- function(at, ends, log) {
+    if (log) at <- log10(at)
+    if (log) ends <- log10(ends)
+    count <- if (is_even(at)) length(at) else 600
+    positions <- min(ends) + abs(diff(range(ends))) * (seq_len(count) - 0.5) / count
+    findInterval(positions, (at[-1] + at[-length(at)]) / 2) + 1
+  }
+  columns <- cell_of(xs, edges$x, graphics::par("xlog"))
+  rows <- rev(cell_of(ys, edges$y, graphics::par("ylog")))
+  picture <- grDevices::as.raster(t(colours[columns, rows, drop = FALSE]))
+  graphics::rasterImage(picture, min(edges$x), min(edges$y), max(edges$x), max(edges$y), interpolate = FALSE)
+}

@@ -631,7 +631,8 @@ width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_wid
 #' @examples
 #' width_fixed(B = 1, R = 0.1)
 #' # A plan of 20 points, chosen in advance, and intervals after it:
-#' b <- gp_bandit(1:50 / 50, kernel_se(0.3), noise_var = 0.01, policy_variance(), pending = "hallucinate")
+#' b <- gp_bandit(1:50 / 50, kernel_se(0.3), noise_var = 0.01, policy_variance(),
+#'                pending = "hallucinate")
 #' q <- b$suggest(20)
 #' set.seed(1)
 #' b$observe(q$id, sin(3 * q$x1) + rnorm(20, sd = 0.1))

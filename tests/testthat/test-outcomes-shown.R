@@ -55,7 +55,8 @@ test_that("what is minimised is called by its name, or objective, and never a re
   for (name in names(makers)) for (outcome in list(NULL, "loss")) {
     if (name == "limited" && !is.null(outcome)) outcome <- "cost"
     shown <- shown_of(makers[[name]](reward = outcome),
-                      if (is.null(outcome) || second_level()) all_types else "progress")
+                      if (is.null(outcome) && name == "found" || second_level()) all_types
+                      else if (is.null(outcome)) few_of(all_types, 2) else "progress")
     expect_gt(sum(grepl(if (is.null(outcome)) "objective" else outcome, shown, useBytes = TRUE)), 0, label = name)
     expect_identical(grep("reward", shown, value = TRUE, useBytes = TRUE), character(), label = paste(name, outcome))
   }
