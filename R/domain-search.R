@@ -2,8 +2,7 @@
 
 #' How search spaces are converted, modelled, sampled and searched
 #'
-#' What [search_space()] does with inputs, levels and constraints: conversion, model inputs, sampling, and maximisation
-#' of the acquisition function. It is for users who want to know what the model sees.
+#' What the model and the policy use of a [search_space()]: conversion, model inputs, sampling, maximisation.
 #'
 #' @section Spaces of other packages: `search_space(x)` converts a paradox `ParamSet` (mlr3), dials `parameters`
 #'   (tidymodels, finalised), or a named list of parameters, ranges and levels. A search space is returned unchanged.
