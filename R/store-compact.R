@@ -91,7 +91,7 @@ bandit_compact <- function(bandit, keep = Inf) {
   keep <- check_count(keep, lower = 0, infinite = TRUE)
   check_idle(bandit)
   if (is.finite(keep)) return(forget_rounds(bandit, keep))
-  if (is_stored(bandit)) return(in_store(bandit, compact_log(bandit)))
+  if (is_stored(bandit)) return(in_store(bandit, function() compact_log(bandit)))
   compact_log(bandit)
 }
 

@@ -90,7 +90,7 @@ open_search_in <- function(store, bandit, search) {
     theirs
   })
   inside <- as.environment(own)
-  in_store(inside, {
+  in_store(inside, function() {
     if (table_size(inside$queries) == 0) {
       add_in_order(own, search$known)
       if (nrow(search$points)) offer_points(inside, search$points)

@@ -20,7 +20,7 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
     stop_unused("time", "a store uses the clock of its server")
   }
   see <- leases_to_see(bandit, worker, lease, visitor)
-  found <- in_store(bandit, lease_queries(bandit, n, contexts, worker, lease, visitor),
+  found <- in_store(bandit, function() lease_queries(bandit, n, contexts, worker, lease, visitor),
                     leases = see, single = n == 1 && is.null(see))
   if (nrow(found) < n) say_budget_is_spent(bandit, nrow(found), n)
   found
@@ -196,14 +196,15 @@ leased_frame <- function(bandit, leases) {
 store_observe <- function(bandit, id, reward, constraints, time, noise_var, token = NULL, ...) {
   force_arguments()
   ids <- ids_reported(id)
-  in_store(bandit, {
+  change <- function(reward) {
     check_tokens(bandit, ids, token)
     stood <- if (is.numeric(ids) && length(ids) == 1) stand_in_of(bandit, ids)
     if (length(stood)) bandit_amend(bandit, stood, if (is.data.frame(id)) id$reward else reward)
     else bandit_observe(bandit, id, reward, constraints, or_else(time, store_time(bandit)), noise_var, ...)
     end_leases(bandit$journal, settled_among(bandit, ids), "done")
-  }, leases = tokens_in_sql(ids, token, bandit$journal$connection), single = length(ids) == 1,
-  given = given_tokens(ids, token))
+  }
+  in_store(bandit, given_reward(change, reward), leases = tokens_in_sql(ids, token, bandit$journal$connection),
+           single = length(ids) == 1, given = given_tokens(ids, token))
   invisible(bandit)
 }
 
@@ -214,7 +215,7 @@ ids_reported <- function(id) if (is.data.frame(id)) check_data_frame(id, "id")$i
 
 store_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, token = NULL, ...) {
   force_arguments()
-  in_store(bandit, {
+  in_store(bandit, function() {
     check_tokens(bandit, id, token)
     bandit_withdraw(bandit, id, failed, outcome, reason, ...)
     end_leases(bandit$journal, settled_among(bandit, id), if (failed) "failed" else "withdrawn", reason)
@@ -225,13 +226,17 @@ store_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, to
 
 store_amend <- function(bandit, id, reward, token = NULL, ...) {
   force_arguments()
-  in_store(bandit, {
+  change <- function(reward) {
     check_tokens(bandit, id, token)
     bandit_amend(bandit, id, reward, ...)
-  }, leases = tokens_in_sql(id, token, bandit$journal$connection), single = length(id) == 1,
-  given = given_tokens(id, token))
+  }
+  in_store(bandit, given_reward(change, reward), leases = tokens_in_sql(id, token, bandit$journal$connection),
+           single = length(id) == 1, given = given_tokens(id, token))
   invisible(bandit)
 }
+
+# `change` with this reward, which may be missing. (A function inside another cannot pass on its missing argument.)
+given_reward <- function(change, reward) if (missing(reward)) function() change() else function() change(reward)
 
 # The server's time for pending rules that use clock time.
 store_time <- function(bandit) if (goes_by_clock(bandit$config)) max(bandit$journal$head$now, latest_time(bandit))
@@ -258,7 +263,7 @@ tokens_in_sql <- function(id, token, connection) {
 
 given_tokens <- function(id, token) if (!is.null(token)) list(id = id, token = token)
 
-# A token must have been issued for its query, at any time. (A change that is computed in advance is checked when it is
+# A token must have been issued for its query, at any time. (A change that is computed ahead is checked when it is
 # written.)
 check_tokens <- function(bandit, id, token) {
   if (is.null(token)) return(invisible())
@@ -342,7 +347,10 @@ withdraw_in.bandit_store_log <- store_withdraw
 
 add_in.bandit_store_log <- function(bandit, x, arm, reward, constraints, context, time, ...) {
   force_arguments()
-  in_store(bandit, add_given(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)), ...))
+  change <- function(reward) {
+    add_given(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)), ...)
+  }
+  in_store(bandit, given_reward(change, reward))
 }
 
 # Repeats a call while the database does not answer, unless a repetition cannot help.

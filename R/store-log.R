@@ -10,7 +10,7 @@
 #   `leases`: those that the transaction has read.
 #   `active`: is a transaction of this replica in progress?
 #   `held`: changes that will be written together (write_together()), or NULL.
-#   `kept`: the writes of a change that is computed in advance (in_advance()), or NULL.
+#   `kept`: the writes of a change that is computed ahead (changed_in_store()), or NULL.
 #   `alone`: did no other process write between the last two changes of this replica?
 #   `more`: names of columns, see columns_in_store().
 #   `stream`: the random number stream of query `stream_at`.
@@ -93,42 +93,67 @@ read_head <- function(log) {
 
 # ---- transactions ---------------------------------------------------------------
 
-# Runs `code` as a transaction. The bandit's row is locked, the events of other processes are replayed, and `leases`
-# (see head_row()) are read into the log. If anything fails, neither the store nor the replica changes. If the
-# connection is lost before a commit, the transaction is repeated on a new connection. `code` is evaluated in the
-# caller's frame and must not change the caller's variables, because it may run twice. `single`: a change of one query,
-# which needs no lease; see in_advance(). `given`: its ids and tokens (see check_tokens()), or NULL.
-in_store <- function(bandit, code, leases = NULL, single = FALSE, given = NULL) {
-  code <- substitute(code)
-  frame <- parent.frame()
+# Calls `change()`, which changes the bandit, and returns its result. If anything fails, neither the store nor the
+# replica changes. It may be called more than once: on a new connection if the first was lost before a commit, and
+# after the events of another process that was first. `leases`: those that it needs (see head_row()). `single`: a change
+# of one query, which needs no lease. `given`: its ids and tokens (see check_tokens()), or NULL.
+in_store <- function(bandit, change, leases = NULL, single = FALSE, given = NULL) {
   check_idle(bandit)
-  connection <- bandit$journal$connection
-  check_outside(connection)
-  if (single && may_advance(bandit)) {
-    done <- in_advance(bandit, eval(code, frame), leases, given)
-    if (!is.null(done)) return(done[[1]])
+  check_outside(bandit$journal$connection)
+  done <- if (single && may_advance(bandit)) changed_in_store(bandit, change, leases, given, ahead = TRUE)
+  if (is.null(done)) {
+    force(leases)
+    done <- until_it_stays(bandit$journal$connection, function() changed_in_store(bandit, change, leases))
   }
-  force(leases)
-  until_it_stays(connection, transaction(bandit, eval(code, frame), leases))
+  done[[1]]
 }
 
-transaction <- function(bandit, code, leases) {
+# A process that is alone with a bandit can compute a change of one query before it locks anything: `ahead`. (The budget
+# and the server's time would need the lock.)
+may_advance <- function(bandit) {
+  log <- bandit$journal
+  isTRUE(log$alone) && has_at_once(log$connection) && is.na(log$head$budget) && !goes_by_clock(bandit$config)
+}
+
+# The result of `change()` in a list, if its writes are in the store. The bandit's row is locked before the change, and
+# the events of other processes are replayed. If it is computed `ahead`, its writes are kept until they are complete,
+# and are made on condition that the bandit's row is still the one that the replica has. NULL if it is not: nothing has
+# happened then.
+changed_in_store <- function(bandit, change, leases, given = NULL, ahead = FALSE) {
   log <- bandit$journal
   before <- NULL
   done <- FALSE
   on.exit(suspendInterrupts({
     log$active <- FALSE
+    log$kept <- NULL
+    if (ahead) log$alone <- done
     if (!done) sql_rollback(log$connection)
     if (!done && !is.null(before)) restore_replica(bandit, before)
   }))
-  found <- sql_begin(log$connection, head_row(log$connection, log$store$name, leases), log$store$name)
+  log$leases <- if (!ahead) locked_leases(log, leases)
   log$active <- TRUE
-  log$head <- check_head(found, log$store$name)
-  log$alone <- log$head$events == known_events(bandit)
-  play_others(bandit, log$head)
-  log$leases <- if (!is.null(leases)) check_leases(bandit, leases_in(found))
-  before <- replica_state(bandit)
-  value <- code
+  if (ahead) {
+    before <- replica_state(bandit)
+    log$kept <- list()
+    # (The error may be due to an event that the replica lacks.)
+    value <- catch_error(list(change()), function(e) if (is_latest(read_head(log), before)) stop(e))
+    if (is.null(value)) return(NULL)
+    row <- statement_of(log$kept, given$token)
+    if (!is.null(row)) {
+      row <- c(list(bandit = log$number, last = before$checksum), row)
+      sql_at_once(log$connection, row, function() done <<- TRUE)
+      return(if (done) value)
+    }
+    log$leases <- locked_leases(log, leases)
+    if (!is_latest(log$head, before)) return(NULL)
+    write_kept(bandit, given)
+  } else {
+    log$alone <- log$head$events == known_events(bandit)
+    play_others(bandit, log$head)
+    if (!is.null(leases)) check_leases(bandit, log$leases)
+    before <- replica_state(bandit)
+    value <- list(change())
+  }
   suspendInterrupts({
     sql_commit(log$connection)
     done <- TRUE
@@ -136,33 +161,11 @@ transaction <- function(bandit, code, leases) {
   value
 }
 
-# A process that is alone with a bandit can compute a change of one query before it locks anything. One statement then
-# writes it, on condition that the bandit's row is the one that the replica has. (The budget and the server's time would
-# need the lock.)
-may_advance <- function(bandit) {
-  log <- bandit$journal
-  isTRUE(log$alone) && has_at_once(log$connection) && is.na(log$head$budget) && !goes_by_clock(bandit$config)
-}
-
-# The result of `code` in a list, if its writes are in the store. NULL if another process was first: nothing has
-# happened then.
-in_advance <- function(bandit, code, leases, given) {
-  log <- bandit$journal
-  before <- replica_state(bandit)
-  done <- FALSE
-  on.exit(suspendInterrupts({
-    log$active <- FALSE
-    log$kept <- NULL
-    log$alone <- done
-    if (!done) restore_replica(bandit, before)
-  }))
-  log$active <- TRUE
-  log$kept <- list()
-  log$leases <- NULL
-  # (The error may be due to an event that the replica lacks.)
-  value <- catch_error(list(code), function(e) if (is_latest(read_head(log), before)) stop(e))
-  if (!is.null(value)) write_kept(bandit, before, leases, given, function() done <<- TRUE)
-  if (done) value
+# Begins a transaction, which locks the bandit's row. Returns its leases.
+locked_leases <- function(log, leases) {
+  found <- sql_begin(log$connection, head_row(log$connection, log$store$name, leases), log$store$name)
+  log$head <- check_head(found, log$store$name)
+  if (!is.null(leases)) leases_in(found)
 }
 
 # Is the bandit's row the one that follows the last event of the replica?
@@ -171,28 +174,12 @@ is_latest <- function(head, state) {
     is.na(head$budget)
 }
 
-# Writes a change that was computed in advance, by one statement if possible, and calls done(). `before`: the state of
-# the replica to which the change was made.
-write_kept <- function(bandit, before, leases, given, done) {
+write_kept <- function(bandit, given) {
   log <- bandit$journal
-  connection <- log$connection
-  change <- statement_of(log$kept, given$token)
-  if (!is.null(change)) {
-    return(sql_at_once(connection, c(list(bandit = log$number, last = before$checksum), change), done))
-  }
-  on.exit(sql_rollback(connection))
-  found <- sql_begin(connection, head_row(connection, log$store$name, leases), log$store$name)
-  log$head <- check_head(found, log$store$name)
-  if (!is_latest(log$head, before)) return(invisible())
-  log$leases <- if (!is.null(leases)) leases_in(found)
   kept <- log$kept
   log$kept <- NULL
   if (!is.null(given)) check_tokens(bandit, given$id, given$token)
   for (part in kept) write_now(log, part)
-  suspendInterrupts({
-    sql_commit(connection)
-    done()
-  })
 }
 
 # The change of one query as one row of columns (see `at_once` of a database). NULL if `writes` are more than that, or
@@ -640,7 +627,7 @@ refuse_second <- function(name) {
 }
 
 # Writes a part of a change: `rows` of the log, new `leases`, or leases that have `ended`. (The writes of a change that
-# is computed in advance are kept.)
+# is computed ahead are kept.)
 write_part <- function(log, part) {
   if (is.null(log$kept)) write_now(log, part) else log$kept <- c(log$kept, list(part))
   invisible()
@@ -787,7 +774,9 @@ query_stream <- function(log, id) {
 
 play_in.bandit_store_log <- play_in_store
 
-add_arms_in.bandit_store_log <- function(bandit, ...) in_store(bandit, bandit_add_arms(bandit, ...))
+add_arms_in.bandit_store_log <- function(bandit, ...) {
+  in_store(bandit, function() bandit_add_arms(bandit, ...))
+}
 
 rewrite_log.bandit_store_log <- function(bandit, new) {
   log <- bandit$journal

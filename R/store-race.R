@@ -8,7 +8,7 @@
 
 race_of_store <- function(bandit) bandit$config$search$race
 
-make_fold_table <- function(connection) until_it_stays(connection, fold_table_made(connection))
+make_fold_table <- function(connection) until_it_stays(connection, function() fold_table_made(connection))
 
 fold_table_made <- function(connection) {
   on.exit(sql_rollback(connection))
@@ -55,11 +55,11 @@ race_query <- function(bandit, query, evaluator, patience) {
                     query_stream(bandit$journal, query$id), accumulate = TRUE)[-1]
   order <- with_stream(streams[[1]], sample.int(race$folds))
   repeat {
-    step <- patiently(in_store(inside, step_of_race(inside, query, race, order)), patience)
+    step <- patiently(in_store(inside, function() step_of_race(inside, query, race, order)), patience)
     if (is.null(step$fold)) return(step$status)
     outcome <- evaluator$evaluate(point, streams[[1 + step$fold]], step$fold)
     found <- read_outcome(outcome, query$attempt)
-    patiently(in_store(inside, write_fold(inside$journal, query, step$fold, found)), patience)
+    patiently(in_store(inside, function() write_fold(inside$journal, query, step$fold, found)), patience)
   }
 }
 

@@ -366,12 +366,10 @@ note_computing <- function(connection) {
   connection$hold <- max(connection$hold, 10 * (processor_time() - connection$since))
 }
 
-# Runs `code`, a transaction, and repeats it if the connection was lost before it was committed.
-until_it_stays <- function(connection, code) {
-  again <- substitute(code)
-  frame <- parent.frame()
+# Calls `change()`, a transaction, and repeats it if the connection was lost before it was committed.
+until_it_stays <- function(connection, change) {
   for (left in 2:0) {
-    done <- tryCatch(list(eval(again, frame)), gpbandits_store_error = identity)
+    done <- tryCatch(list(change()), gpbandits_store_error = identity)
     if (!inherits(done, "error")) return(done[[1]])
     if (!connection$undone || left == 0) stop(done)
   }
@@ -479,7 +477,7 @@ store_view <- function() {
 
 # The first process creates the tables; tables of a newer version are an error.
 prepare_tables <- function(connection) {
-  if (!has_tables(connection)) until_it_stays(connection, make_tables(connection))
+  if (!has_tables(connection)) until_it_stays(connection, function() make_tables(connection))
   check_schema(connection)
 }
 

@@ -168,7 +168,7 @@ answer_query_of_one <- function(bandit, query, outcome) {
   constraints <- if (is.list(outcome$value)) outcome$value$constraints
   if (is.list(outcome$value) && is.null(outcome$value$size)) outcome$value <- outcome$value$reward
   found <- read_outcome(outcome, query$attempt, bandit$config)
-  in_store(bandit, {
+  in_store(bandit, function() {
     if (is_pending(bandit, query$id)) {
       if (is.na(found$reward)) fail_with_worst(bandit, query$id, found$status)
       else bandit_observe(bandit, query$id, found$reward, constraints, store_time(bandit), NULL, found$more$size)
@@ -183,7 +183,7 @@ answer_query_of_one <- function(bandit, query, outcome) {
 answer_query_of_several <- function(bandit, query, outcome) {
   found <- read_outcomes(outcome, query$attempt, bandit$config)
   failed <- all(is.na(found$values))
-  in_store(bandit, {
+  in_store(bandit, function() {
     if (status_of(bandit, query$id) %in% c("pending", "partial")) {
       record_values(bandit, query$id, found$values, store_time(bandit), if (failed) found$status)
       end_leases(bandit$journal, query$id, if (failed) "failed" else "done", if (failed) found$status)

@@ -137,7 +137,7 @@ start_store <- function(bandit, store) {
   settings <- settings_text(bandit$config, store$trust)
   seed <- if (is.null(store$seed)) sample.int(.Machine$integer.max, 1) else store$seed
   check_outside(connection)
-  number <- until_it_stays(connection, write_first_row(store, settings, seed))
+  number <- until_it_stays(connection, function() write_first_row(store, settings, seed))
   bandit$journal <- new_store_log(store, list(bandit = number, seed = seed, attempts = store$attempts), bandit$config)
 }
 

@@ -132,7 +132,9 @@ test_that("a change that was lost with a crash of the server is made again, what
   for (way in names(lives)) {
     ours <- store_makers$ucb(store = store_at(place, way, seed = 1))
     ours$suggest(3)
-    if (way == "leased") gpbandits:::in_store(as.environment(ours), gpbandits:::offer_points(as.environment(ours), data.frame(x1 = store_x[1:2])))
+    inside <- as.environment(ours)
+    offer <- function() gpbandits:::offer_points(inside, data.frame(x1 = store_x[1:2]))
+    if (way == "leased") gpbandits:::in_store(inside, offer)
     theirs <- open_bandit(store_at(place, way))
     crashed <- FALSE
     here <- there <- NULL
