@@ -89,10 +89,10 @@ begin_in.bandit_new_journal <- function(store, bandit, trust = FALSE, ...) {
     stop_argument("journal", sprintf("%s, which exists", quoted(store$file)), "a new file",
                   try = "`open_bandit()`, which continues with an existing journal")
   }
-  if (catch_error(has_contents(path, "journal"), refuse)) {
-    if (catch_error(holds_bandit(journal_connection(path), path, "journal"), refuse)) refuse()
-  }
-  connection <- journal_connection(path)
+  open <- function() journal_connection(path)
+  filled <- catch_error(has_contents(path, "journal"), refuse)
+  connection <- if (filled) catch_error(open(), refuse) else open()
+  if (filled && catch_error(holds_bandit(connection, path, "journal"), refuse)) refuse()
   within <- journal_store(connection, trust)
   seed <- current_seed()
   number <- journal_io(path, {

@@ -55,3 +55,21 @@ test_that("no acquisition function is drawn where there is none", {
   expect_error(plot(random, "acquisition"), "draws points at random", class = "gpbandits_error")
   expect_identical(grDevices::dev.list(), before)
 })
+
+test_that("a due refit is made once for the plot", {
+  set.seed(1)
+  bandit <- gp_ei(list(x = c(0, 1)), kernel_matern(2.5, 0.3), noise_var = 0.01, refit = refit_every(5))
+  for (k in 1:10) {
+    q <- bandit$suggest()
+    bandit$observe(q$id, sin(5 * q$x))
+  }
+  fits <- 0
+  inside <- asNamespace("gpbandits")
+  suppressMessages(trace("cpp_bandit_fit", function() fits <<- fits + 1, where = inside, print = FALSE))
+  on.exit(suppressMessages(untrace("cpp_bandit_fit", where = inside)))
+  bandit$copy()$suggest()
+  once <- fits
+  expect_gt(once, 0)
+  drawn_quietly(plot(bandit, "acquisition"))
+  expect_identical(fits, 2 * once)
+})

@@ -313,6 +313,21 @@ test_that("a bandit read from a file is a copy without the original's journal, a
   }
 })
 
+test_that("a journal begun in a file with tables and without a bandit opens it once", {
+  file <- tempfile()
+  killed <- gpbandits:::journal_connection(file)
+  gpbandits:::make_tables(killed, c(gpbandits:::store_tables(), gpbandits:::journal_tables))
+  path <- normalizePath(file)
+  opened <- function() {
+    sum(vapply(gpbandits:::sqlite_memory$connections, function(one) one$file == path && DBI::dbIsValid(one$con), NA))
+  }
+  before <- opened()
+  bandit <- journal_makers$ucb(journal = file)
+  expect_identical(opened(), before + 1L)
+  gpbandits:::drop_connection(killed)
+  close_journal(bandit)
+})
+
 test_that("a file that was deleted and begun again keeps what is written, whenever the earlier bandit goes", {
   skip_on_os("windows")
   file <- tempfile()
