@@ -347,7 +347,7 @@ std::string json_string(const std::string& utf8) {
     } else if (code >= 0x10000) {
       escaped(0xD800 + ((code - 0x10000) >> 10));
       escaped(0xDC00 + ((code - 0x10000) & 0x3FF));
-    } else if (code < 0x20 || code > 0x7E || code == ';') {
+    } else if (code < 0x20 || code > 0x7E) {
       escaped(code);
     } else {
       out.push_back(static_cast<char>(code));

@@ -33,7 +33,7 @@ std::string text_of_number(double number);
 // Is this UTF-8 (RFC 3629)?
 bool is_utf8(const std::string& bytes);
 
-// A quoted JSON string in ASCII. (Semicolons are escaped, too, because they separate the parts of a journal's line.)
+// A quoted JSON string in ASCII.
 std::string json_string(const std::string& utf8);
 
 }  // namespace gpb
