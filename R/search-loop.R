@@ -1,6 +1,18 @@
 # The loop of a search: suggest, evaluate, observe. Layer: search.
 
 # ---- state of a search -----------------------------------------------------------
+# A search evaluates points, or folds of points (R/search-race-loop.R). This is its `strategy`, a list of functions of
+# the search:
+#   `begin`, `end`   called at the beginning and at the end.
+#   `resume`         restores the evaluations in the notes of a journal.
+#   `begun`          the number of evaluations that have started.
+#   `repeated`       the tasks that still have to be repeated.
+#   `next_task`      the next task; NULL if there is none (yet). `busy`: the number of running ones.
+#   `take`           records the outcome of a task, as read.
+#   `amend`          corrects what the bandit has received.
+#   `report`         a part of the result, or NULL.
+# and `second`, a description of the objective's second argument, if it has one.
+#
 # `history` has one row per known point and per finished evaluation, in their order. `origin` identifies each row: 0 for
 # a known point, -k for point k of the design, otherwise the number of the bandit's query. A comparison of the two shows
 # which rows the bandit has not received yet. `todo`: the remaining points of the design. `redo`: tasks to be repeated.
@@ -50,15 +62,15 @@ new_search <- function(bandit, known, points, race) {
                           exhausted = FALSE, out_of_time = FALSE, verbose = FALSE,
                           # Recording starts when the design has finished: a failure is recorded with the worst reward,
                           # which is not available before.
-                          recording = table_size(bandit$queries) > 0,
+                          recording = table_size(bandit$queries) > 0, race = race,
+                          strategy = if (is.null(race)) point_strategy else race_strategy,
                           begun = Sys.time(), resumed = nrow(history)), parent = emptyenv())
-  if (!is.null(race)) begin_race(search, race)
+  search$strategy$begin(search)
   search
 }
 
 resumed_search <- function(bandit, known, notes, race) {
-  named <- function(name) lapply(Filter(function(note) note$name == name, notes), `[[`, "value")
-  start <- named("start")[[1]]
+  start <- notes_named(notes, "start")[[1]]
   if (!identical(start$known, known)) {
     stop_state("`data` has other points than those in the journal. Give it as it was when the journal was begun, ",
                "or use a new `journal`.", argument = "data")
@@ -69,21 +81,21 @@ resumed_search <- function(bandit, known, notes, race) {
   }
   search <- new_search(bandit, known, start$design, race)
   # Evaluations that were running when the process ended are repeated.
-  if (is_race(search)) {
-    resume_race(search, notes)
-  } else {
-    for (row in named("evaluation")) add_row(search, row)
-    search$todo <- setdiff(search$todo, -search$origin)
-    search$redo <- lapply(setdiff(asked_queries(bandit), search$origin), query_task, bandit = bandit)
-  }
+  search$strategy$resume(search, notes)
   search$resumed <- nrow(search$history)
   settle(search)
   search
 }
 
-# The number of evaluations that have started.
-begun <- function(search) {
-  if (is_race(search)) return(folds_begun(search))
+notes_named <- function(notes, name) lapply(Filter(function(note) note$name == name, notes), `[[`, "value")
+
+resume_points <- function(search, notes) {
+  for (row in notes_named(notes, "evaluation")) add_row(search, row)
+  search$todo <- setdiff(search$todo, -search$origin)
+  search$redo <- lapply(setdiff(asked_queries(search$bandit), search$origin), query_task, bandit = search$bandit)
+}
+
+points_begun <- function(search) {
   nrow(search$design) - length(search$todo) + length(asked_queries(search$bandit))
 }
 
@@ -98,16 +110,14 @@ why_hopeless <- function(search) {
 # The next evaluation; NULL if there is none (yet).
 next_task <- function(search, busy) {
   if (!is.null(why_hopeless(search))) return(NULL)
-  if (is_race(search)) {
-    search$redo <- Filter(function(task) setting_of(search, task$origin)$state == "racing", search$redo)
-  }
+  search$redo <- search$strategy$repeated(search)
   if (length(search$redo) && !is_out_of_time(search)) {
     task <- search$redo[[1]]
     search$redo <- search$redo[-1]
     return(task)
   }
-  if (begun(search) >= search$evaluations || is_out_of_time(search)) return(NULL)
-  if (is_race(search)) next_fold(search, busy) else next_point(search, busy)
+  if (search$strategy$begun(search) >= search$evaluations || is_out_of_time(search)) return(NULL)
+  search$strategy$next_task(search, busy)
 }
 
 # The next point to evaluate: first those of the design, then the bandit's suggestions. NULL if there is none (yet).
@@ -172,22 +182,22 @@ take_outcome <- function(search, task, outcome, bar) {
     }
   }
   found <- read_outcome(outcome, task$attempts, search$bandit$config)
-  if (is_race(search)) {
-    take_fold(search, c(list(origin = task$origin, fold = task$fold), found))
-  } else {
-    row <- c(list(origin = task$origin, point = task$point), found)
-    journal_note(search$bandit, "evaluation", row)
-    add_row(search, row)
-    if (search$verbose) message(evaluation_line(search))
-  }
-  check_signature(search$objective, outcome$error, if (is_race(search)) "the number of a fold")
+  search$strategy$take(search, task, found)
+  check_signature(search$objective, outcome$error, search$strategy$second)
   if (!is.null(failures_in(search$history, search$bandit$config))) check_returned(outcome$value, search$bandit$config)
   if (!is.null(bar)) bar()
 }
 
-# Records in the bandit the results that it has not received yet: points that it did not suggest, in their order, and
-# the rewards of its queries.
-settle <- function(search) of_form(search$bandit$config, "settle")(search)
+take_point <- function(search, task, found) {
+  row <- c(list(origin = task$origin, point = task$point), found)
+  journal_note(search$bandit, "evaluation", row)
+  add_row(search, row)
+  if (search$verbose) message(evaluation_line(search))
+}
+
+point_strategy <- list(begin = function(search) NULL, resume = resume_points, begun = points_begun,
+                       repeated = function(search) search$redo, next_task = next_point, take = take_point,
+                       amend = function(search) NULL, end = function(search) NULL, report = function(search) NULL)
 
 settle_rewards <- function(search) {
   reward <- search$history$reward
@@ -207,7 +217,7 @@ settle_rewards <- function(search) {
   asked <- asked[status_of(as.environment(bandit), search$origin[asked]) == "pending"]
   observe_evaluated(bandit, search$origin[asked], reward[asked], reported_noise(search, asked),
                     reported_sizes(search)[asked])
-  amend_settings(search)
+  search$strategy$amend(search)
 }
 
 # The numbers of trials of rewards with a likelihood; NULL for others.
@@ -224,9 +234,9 @@ close_search <- function(search, pool, bar) {
   search$recording <- TRUE
   if (is_kept(search$bandit)) {
     settle(search)
-    end_race(search)
+    search$strategy$end(search)
   } else {
-    end_race(search)
+    search$strategy$end(search)
     settle(search)
   }
   rescale_if_due(as.environment(search$bandit))

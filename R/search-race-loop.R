@@ -9,10 +9,9 @@
 #   "complete", "stopped", "failed".
 #   "unfinished": the search ended before the setting did.
 
-settings_wait <- function(search) is_race(search) && isTRUE(search$race$wait)
+settings_wait <- function(search) isTRUE(search$race$wait)
 
-begin_race <- function(search, race) {
-  search$race <- race
+begin_race <- function(search) {
   search$settings <- search$looks <- list()
   count <- nrow(search$history)
   search$history[beside(c("folds", "fold_var"), names(search$history))] <- list(rep(NA_integer_, count), rep(0, count))
@@ -100,8 +99,9 @@ expected_of <- function(search, settings, sds = 0) {
   output_sign(search$bandit$config) * model_state$mean + sds * model_state$sd
 }
 
-# Records the result of a fold: `note` has `origin`, `fold`, `reward`, `status`.
-take_fold <- function(search, note) {
+# Records the result of a fold.
+take_fold <- function(search, task, found) {
+  note <- c(list(origin = task$origin, fold = task$fold), found)
   journal_note(search$bandit, "fold", note)
   add_fold(search, note)
   if (settings_wait(search)) value_settings(search)
@@ -169,7 +169,6 @@ value_settings <- function(search) {
 # Marks the settings that are incomplete at the end of the search. A journal can resume them, so they are not recorded
 # in the bandit.
 end_race <- function(search) {
-  if (!is_race(search)) return(invisible())
   for (setting in c(settings_that(search, "racing"), settings_that(search, "waiting"))) {
     if (any(!is.na(setting$reward))) enter_state(search, setting, "unfinished")
   }
@@ -234,8 +233,9 @@ queries_of <- function(search) {
 # NULL means that no row has a separate variance.
 reported_noise <- function(search, rows) {
   given <- own_columns(search$history, search$bandit$config$domain$names)$noise_var
-  if (!is_race(search)) return(given[rows])
-  noise <- with_own_noise(as.environment(search$bandit), search$history$reward, fold_variance(search))
+  extra <- fold_variance(search)
+  if (is.null(extra)) return(given[rows])
+  noise <- with_own_noise(as.environment(search$bandit), search$history$reward, extra)
   if (!is.null(given)) noise <- ifelse(is.na(given), noise, given)
   noise[rows]
 }
@@ -251,9 +251,7 @@ with_own_noise <- function(bandit, reward, extra) {
 
 # ---- the result ---------------------------------------------------------------------------
 
-# NULL if there was no race.
 race_report <- function(search) {
-  if (!is_race(search)) return(NULL)
   count <- function(state) length(settings_that(search, state))
   stopped <- settings_that(search, "stopped")
   row_of <- function(look) {
@@ -268,6 +266,14 @@ race_report <- function(search) {
        folds = data.frame(setting = vapply(search$looks, row_of, 0L), fold = column("fold", 0L),
                           reward = column("reward", 0), status = column("status", "")))
 }
+
+folds_to_repeat <- function(search) {
+  Filter(function(task) setting_of(search, task$origin)$state == "racing", search$redo)
+}
+
+race_strategy <- list(begin = begin_race, resume = resume_race, begun = folds_begun, repeated = folds_to_repeat,
+                      next_task = next_fold, take = take_fold, amend = amend_settings, end = end_race,
+                      report = race_report, second = "the number of a fold")
 
 # Rewards that are measurements of the objective itself: those over all folds, or at the target fidelity, if there are
 # any. `history`: the history of a search without inputs.

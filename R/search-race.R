@@ -208,6 +208,4 @@ unseen_var <- function(seen, folds) {
   if (k == folds) 0 else if (k == 1) NA_real_ else stats::var(seen) * (1 / k - 1 / folds)
 }
 
-is_race <- function(search) !is.null(search$race)
-
 register_family("bandit_race", race_entry)

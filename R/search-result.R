@@ -8,7 +8,7 @@ maximum_of_search <- function(search) {
   }
   new_maximum(search$history, search$bandit, interrupted = search$interrupted, stopped = search$stopped,
               out_of_time = search$out_of_time, certificate = certificate, hopeless = search$hopeless,
-              race = race_report(search))
+              race = search$strategy$report(search))
 }
 
 maximum_entry <- list(settings = alist(history = check_data_frame(history), bandit = check_bandit(bandit),

@@ -24,7 +24,7 @@ add_in_order <- function(bandit, known) {
 
 asked_queries <- function(bandit) which(table_column(bandit$queries, "action") != match("given", action_names))
 
-evaluated <- function(search) if (is_race(search)) length(search$looks) else sum(search$origin != 0)
+evaluated <- function(search) if (is.null(search$looks)) sum(search$origin != 0) else length(search$looks)
 
 new_task <- function(origin, domain, row) list(origin = origin, attempts = 0, point = one_point(domain, row))
 
@@ -205,6 +205,10 @@ outcomes_line <- function(search, row, number) {
   sprintf("%s: %s  at %s", evaluation_number(search, number), said,
           describe_point(row[search$bandit$config$domain$names]))
 }
+
+# Records in the bandit the results that it has not received yet: points that it did not suggest, in their order, and
+# the rewards of its queries.
+settle <- function(search) of_form(search$bandit$config, "settle")(search)
 
 settle_outcomes <- function(search) {
   if (!search$recording) return(invisible())
