@@ -7,13 +7,11 @@ logged_inputs <- function(config) {
 }
 
 query_columns <- function(config) {
-  inputs <- logged_inputs(config)
+  numbers <- c(value_columns(config), logged_inputs(config),
+               if (!is.null(config$constraints)) c(constraint_names(config, "g"), constraint_names(config, "kappa")))
   c(list(arm = integer(), context = integer(), action = integer(), segment = integer(),
          mean = double(), sd = double(), width = double(), status = integer()),
-    stats::setNames(rep(list(double()), outcome_count(config)), value_columns(config)),
-    stats::setNames(rep(list(double()), length(inputs)), inputs),
-    stats::setNames(rep(list(double()), 2 * constraint_count(config)),
-                    c(constraint_names(config, "g"), constraint_names(config, "kappa"))),
+    stats::setNames(rep(list(double()), length(numbers)), numbers),
     if (length(phase_names(config))) list(phase = integer()))
 }
 

@@ -215,8 +215,11 @@ check_custom_kernel <- function(config) {
 check_linear_model <- function(config) {
   domain <- config$domain
   largest <- function(x) apply(abs(x), 2, max)
-  size <- c(if (can_count(domain)) largest(all_points(domain)$inputs) else rep(NA, length(model_names(domain))),
-            if (is.null(config$contexts)) rep(NA, length(config$context_names)) else largest(config$contexts))
+  # (Evaluated for linear kernels only.)
+  delayedAssign("size", {
+    c(if (can_count(domain)) largest(all_points(domain)$inputs) else rep(NA, length(model_names(domain))),
+      if (is.null(config$contexts)) rep(NA, length(config$context_names)) else largest(config$contexts))
+  })
   check_linear_scale(config$kernel, size, input_names(config))
 }
 
@@ -225,17 +228,17 @@ check_policy_for_outcomes <- function(config) {
   policy <- config$policy
   if (!is.null(config$goal)) return(check_policy_for_goal(policy))
   if (trait(policy, "takes_all")) return(invisible())
-  trades <- length(objectives(config)) > 1
+  count <- length(objectives(config))
+  trades <- count > 1
   of_several <- trait(policy, "objectives")
-  if (of_several > 0 && (!trades || length(objectives(config)) > of_several)) {
-    stop_argument("policy", paste(trait(policy, "title"), "with", amount_of(length(objectives(config)), "objective")),
+  if (of_several > 0 && (!trades || count > of_several)) {
+    stop_argument("policy", paste(trait(policy, "title"), "with", amount_of(count, "objective")),
                   sprintf("another policy, or `outcomes` with %s objectives",
                           if (is.finite(of_several)) paste("2 to", of_several) else "several"))
   }
   if (trades && of_several == 0 && !trait(policy, "uniform")) {
     stop_argument("policy",
-                  sprintf("%s, which is for one objective, with %d of them", trait(policy, "title"),
-                          length(objectives(config))),
+                  sprintf("%s, which is for one objective, with %d of them", trait(policy, "title"), count),
                   "policy_ehvi() (2 to 4), policy_hypervolume(), policy_uniform() or policy_function()")
   }
   if (has_limits(config) && !trades && !trait(policy, "limits")) {
@@ -263,8 +266,8 @@ with_outcomes <- function(config, outcomes) {
       one <- outcome_config(config, k)
       check_refit(one$refit, one)
     }
+    check_responses_of_outcomes(config)
   }
-  check_responses_of_outcomes(config)
   check_policy_for_outcomes(config)
   if (length(config$policy$reference)) reference_of(config$policy$reference, objectives(config))
   config

@@ -130,26 +130,27 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     accuracy = further$accuracy,
     format = bandit_format
   )
-  names <- c(domain$names, check_contexts(contexts, domain)$names)
-  parts <- given_goal(further$goal, outcomes, limits, "maximize", names)
+  contexts <- check_contexts(contexts, domain)
+  parts <- given_goal(further$goal, outcomes, limits, "maximize", c(domain$names, contexts$names))
   config$goal <- parts$goal
   outcomes <- parts$outcomes
-  check_prior_optimum_alone(prior_optimum, outcomes)
-  config$policy <- with_prior_optimum(config$policy, prepared_prior_optimum(prior_optimum, domain), 10)
+  if (!is.null(prior_optimum)) {
+    check_prior_optimum_alone(prior_optimum, outcomes)
+    config$policy <- with_prior_optimum(config$policy, prepared_prior_optimum(prior_optimum, domain), 10)
+  }
   config <- with_rules(config, constraints, changes)
   config$outputs <- check_outputs(outputs, config)
   config$failures <- check_failures(further$failures, config)
   if (!is.null(rewards)) config$rewards <- rewards_alone(rewards, outputs)
   check_free_names(names_in_domain(config$domain), "domain")
   config$refit <- check_refit(refit, config)
-  contexts <- check_contexts(contexts, config$domain)
   config$contexts <- contexts$table
   config$context_names <- contexts$names
   config$context_space <- contexts$space
   config$domain <- distinct_labels(config$domain, contexts$names)
   config$mean_function <- as_mean_function(mean, config$domain)
   config$mean <- if (is.null(config$mean_function)) check_prior_mean(mean, config$domain) else 0
-  config$design <- start_points(initial_design, config)
+  if (!is.null(initial_design)) config$design <- start_points(initial_design, config)
   config <- with_outcomes(config, outcomes)
   if (!is.null(config$goal)) check_goal(config$goal, config)
   check_engine(config)
@@ -598,7 +599,6 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
 # The points of the initial design. Random rounds are counted like design points, so a rule that plays random rounds
 # supports no design.
 start_points <- function(initial_design, config) {
-  if (is.null(initial_design)) return(NULL)
   if (!is.null(config$changes)) {
     stop_unused("initial_design", "`changes` plays rounds at random")
   }

@@ -7,7 +7,8 @@ is_stored <- function(bandit) !is.null(bandit$journal) && inherits(bandit$journa
 constraint_count <- function(config) if (is.null(config$constraints)) 0L else config$constraints$count
 
 constraint_names <- function(config, letter) {
-  paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
+  count <- constraint_count(config)
+  paste0(rep(letter, count), seq_len(count))
 }
 
 explores <- function(config) !is.null(config$changes) && isTRUE(config$changes$explore > 0)
@@ -141,7 +142,9 @@ outcome_count <- function(config) max(1L, length(config$outcomes))
 
 # The names of a query's outcomes; of a single one the name that the user gave, by default "reward".
 outcome_names <- function(config) {
-  if (is.null(config$outcomes)) or_else(config$reward_name, "reward") else names(config$outcomes)
+  if (!is.null(config$outcomes)) names(config$outcomes)
+  else if (is.null(config$reward_name)) "reward"
+  else config$reward_name
 }
 
 # The names of columns with a value for each outcome: `what` alone if there is one reward.

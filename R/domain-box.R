@@ -11,12 +11,10 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
     names <- base::names(lower)
     if (is.null(names)) names <- base::names(upper)
   }
-  if (is.character(names)) {
-    names <- check_input_names(names, d, "names")
-    lower <- by_name(lower, names, "lower")
-    upper <- by_name(upper, names, "upper")
-  }
   if (d < 1) stop_argument("lower", describe(lower), "at least one number")
+  names <- check_input_names(names, d, "names")
+  lower <- by_name(lower, names, "lower")
+  upper <- by_name(upper, names, "upper")
   for (arg in c("lower", "upper")) {
     if (!length(get(arg)) %in% c(1, d)) {
       stop_argument(arg, describe(get(arg)), sprintf("one number or %d numbers", d))
@@ -32,7 +30,6 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
   if (any(is.infinite(upper - lower))) {
     stop_argument("upper", "so far from `lower` that their difference overflows", "less than 1.7e308 above `lower`")
   }
-  names <- check_input_names(names, d, "names")
   if (any(narrow <- upper - lower < least_range)) {
     stop_argument("upper", sprintf("%g of input `%s`, so near its `lower`", upper[narrow][1], names[narrow][1]),
                   sprintf("at least %g above `lower`", least_range), try = "other units of this input")

@@ -438,10 +438,10 @@ check_arms <- function(arm, domain, arg = "arm") {
 # A value per arm, a vector or the rows of a matrix: matched by the arms' names if both have names.
 by_arm <- function(values, domain, arg) {
   check_sound(values, arg)
-  labels <- arm_labels(domain)
   given <- if (is.null(dim(values))) names(values) else if (is.character(attr(values, "row.names"))) row.names(values)
            else if (is.matrix(values)) rownames(values)
-  if (is.null(labels) || is.null(given) || identical(given, labels)) return(values)
+  labels <- if (!is.null(given)) arm_labels(domain)
+  if (is.null(labels) || identical(given, labels)) return(values)
   if (anyDuplicated(given) || !setequal(given, labels)) {
     stop_argument(arg, paste("one with the names", quoted(given)),
                   sprintf("without names or with those of the arms (%s)", quoted(labels)))
@@ -512,7 +512,7 @@ check_own_objects <- function(x) {
   if (!is.list(x)) return(x)
   class <- class(x)[1]
   fault <- if (inherits(x, "bandit_domain")) fault_of_domain(x)
-  else if (!is.null(family_of(class))) fault_of_part(x, class)
+  else if (!is.null(families[[class]])) fault_of_part(x, class)
   else for (i in seq_along(x)) check_own_objects(.subset2(x, i))
   if (!is.null(fault)) stop_fault(sprintf("it has an invalid %s: %s", class, fault))
   x

@@ -405,7 +405,8 @@ check_per_input <- function(x, dims, arg = deparse(substitute(x))) {
   lengths <- if (!is.null(dims)) unique(c(1, length(dims)))
   x <- check_numbers(x, arg, lengths = lengths, lower = 0, open_lower = TRUE)
   if (length(x) == 0) stop_argument(arg, describe(x), "one positive number, or one for each input")
-  check_numbers(x, arg, lower = 1 / largest_number, upper = largest_number)
+  in_range <- all(x >= 1 / largest_number & x <= largest_number)
+  if (!in_range) check_numbers(x, arg, lower = 1 / largest_number, upper = largest_number)
   as.vector(x, "double")
 }
 
@@ -455,9 +456,9 @@ in_order_of_arms <- function(kernel, domain) {
     kernel$parts <- lapply(kernel$parts, in_order_of_arms, domain)
     return(kernel)
   }
-  labels <- arm_labels(domain)
   rows <- if (has_matrix(kernel)) rownames(kernel$K)
-  if (is.null(rows) || is.null(labels)) return(kernel)
+  labels <- if (!is.null(rows)) arm_labels(domain)
+  if (is.null(labels)) return(kernel)
   if (!setequal(rows, labels)) {
     stop_argument("kernel", sprintf("kernel_matrix() with rows named %s", quoted(rows, 4)),
                   sprintf("one whose rows have no names, or those of the arms (%s)", quoted(labels, 4)))

@@ -484,10 +484,11 @@ outcome_roles <- function(config) {
   else lapply(config$outcomes, `[[`, "role")
 }
 
-has_limits <- function(config) any(vapply(outcome_roles(config), is_limited, NA))
+has_limits <- function(config) !is.null(config$outcomes) && any(vapply(outcome_roles(config), is_limited, NA))
 
 objectives <- function(config) {
   if (!is.null(config$goal)) goal_column
+  else if (is.null(config$outcomes)) outcome_names(config)
   else names(Filter(function(role) trait(role, "objective"), outcome_roles(config)))
 }
 

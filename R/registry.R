@@ -36,14 +36,11 @@ register_part <- function(class, kind, settings = NULL, ...) {
   assign(class, family, envir = families)
 }
 
-# NULL if the class is not registered.
-family_of <- function(class) families[[class]]
-
 # ---- making -------------------------------------------------------------------
 
 # An object of a class, with its settings taken from the variables of the constructor's frame.
 new_part <- function(class, kind = NULL, frame = parent.frame()) {
-  family <- family_of(class)
+  family <- families[[class]]
   entry <- entry_of(family, kind)
   if (is.null(entry)) stop_fault("nothing is declared of ", class, " ", kind)
   values <- checked_settings(entry, frame)
@@ -68,7 +65,7 @@ checked_settings <- function(entry, frame) {
 # NULL, or a description of how an object of a registered class differs from the result of its constructor. (It may come
 # from a file.) The same parts are checked repeatedly by nested functions, so parts that were found valid are cached.
 fault_of_part <- function(x, class) {
-  if (found_whole(x, class)) return(NULL)
+  for (known in valid_parts[[class]]) if (identical(known, x, num.eq = FALSE, attrib.as.set = FALSE)) return(NULL)
   fault <- find_fault(x, class)
   if (is.null(fault)) remember_whole(x, class)
   fault
@@ -78,11 +75,6 @@ fault_of_part <- function(x, class) {
 # environments are excluded because their contents may change while the object remains identical.
 valid_parts <- new.env(parent = emptyenv())
 valid_parts_kept <- 12L
-
-found_whole <- function(x, class) {
-  for (known in valid_parts[[class]]) if (identical(known, x, num.eq = FALSE, attrib.as.set = FALSE)) return(TRUE)
-  FALSE
-}
 
 remember_whole <- function(x, class) {
   if (utils::object.size(x) > 1e4 || !holds_values_only(x)) return(invisible())
@@ -96,7 +88,7 @@ holds_values_only <- function(x) {
 
 find_fault <- function(x, class) {
   catch_error({
-    family <- family_of(class)
+    family <- families[[class]]
     of_class <- if (isTRUE(family$open)) inherits(x, class) else identical(class(x), class)
     if (!is.list(x) || !of_class) stop_fault("it is no plain list of its class")
     fields <- unclass(x)
@@ -224,7 +216,7 @@ check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))
   if (missing(x)) stop_missing(arg, allowed)
   if (!inherits(x, class)) stop_argument(arg, describe(x), allowed, try = name_of_maker(x))
-  fault <- if (!is.null(family_of(class))) fault_of_part(x, class)
+  fault <- if (!is.null(families[[class]])) fault_of_part(x, class)
   if (!is.null(fault)) stop_argument(arg, paste0("changed (", fault, ")"), "as its constructor makes it")
   x
 }
@@ -280,7 +272,7 @@ as_part <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 }
 
 part_of_string <- function(x, class, arg, hint) {
-  family <- family_of(class)
+  family <- families[[class]]
   if (x %in% family$plain) {
     return(new_part(class, x, list2env(as.list(entry_of(family, x)$usual), parent = topenv())))
   }
@@ -313,15 +305,15 @@ never_by_string <- c("kernel_gram", "change_statistic", "change_oracle")
 
 # The valid strings: constructors whose arguments all have defaults.
 strings_for <- function(class) {
-  prefix <- family_of(class)$prefix
-  bare <- family_of(class)$bare
+  prefix <- families[[class]]$prefix
+  bare <- families[[class]]$bare
   names <- c(grep(paste0("^", prefix), getNamespaceExports(topenv()), value = TRUE), bare)
   plain <- vapply(names, function(name) {
     constructor <- constructor_named(name)
     !is.null(constructor) && length(needed_arguments(constructor)) == 0
   }, NA)
   names <- names[plain]
-  sort(c(names[names %in% bare], substring(names[!names %in% bare], nchar(prefix) + 1), family_of(class)$plain))
+  sort(c(names[names %in% bare], substring(names[!names %in% bare], nchar(prefix) + 1), families[[class]]$plain))
 }
 
 needed_arguments <- function(f) {

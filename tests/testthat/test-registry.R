@@ -63,7 +63,7 @@ one_of_each_rule <- function() {
        ei_cost = gp_ei(x9, k, 0.1, cost = "learned"))
 }
 
-family_of <- function(class) gpbandits:::family_of(class)
+family_of <- function(class) gpbandits:::families[[class]]
 
 test_that("every part is declared, and one of each type is tested here", {
   parts <- one_of_each()
