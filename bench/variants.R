@@ -37,13 +37,14 @@ variants <- list(
   draws = list(policy = policy_ei(incumbent = "draws")),
   fixed = list(model = gp_model(noise_var = 1e-8, noise_prior = NULL, refit = averaged(fix_noise = TRUE)))
 )
-# Shorter initial designs (bench/programs.R).
-shorter <- function(size) function(f, domain, evaluations) {
+# Other sizes of the initial design (bench/programs.R; `half` was the default before).
+with_design <- function(size) function(f, domain, evaluations) {
   minimize_bandit(f, domain, evaluations, n_initial = size(evaluations))
 }
-variants$quarter <- shorter(function(n) ceiling(n / 4))
-variants$sixth <- shorter(function(n) ceiling(n / 6))
-variants$three <- shorter(function(n) 3)
+variants$half <- with_design(function(n) ceiling(n / 2))
+variants$quarter <- with_design(function(n) ceiling(n / 4))
+variants$sixth <- with_design(function(n) ceiling(n / 6))
+variants$three <- with_design(function(n) 3)
 # A search by asking and telling, in batches. Another rule, a function of the bandit and of random points, chooses every
 # `every`-th evaluation after the initial design, and one when for `stalls` rounds there was neither a better reward nor
 # such a point. `final`: the last evaluation is at the recommended point. Further arguments are those of auto_bandit().
