@@ -25,7 +25,8 @@ local_device <- function(test = parent.frame()) {
   at_end(test, function() grDevices::dev.off())
 }
 
-# Values in the model's units as rewards.
+# Rewards in the model's units, and the other way.
+map_outputs <- function(map, reward) gpbandits:::transform_outputs(map, reward)
 unmap_outputs <- function(map, value) gpbandits:::cpp_map_outputs(map, as.double(value), TRUE)
 
 # The amounts of all updates that a user's progressr handler receives.
@@ -39,8 +40,16 @@ progress_amounts <- function(code) {
 
 # ---- what tests see of the inside of objects, beside what their methods show ----------------
 
+# A function that is not exported.
+internal <- function(name) getFromNamespace(name, "gpbandits")
+
 # The settings in force, with the parameters of the last refit.
 config_now <- function(bandit) gpbandits:::current_config(as.environment(bandit))
+
+# Its models, their weights, and its transform of rewards.
+models_in_force <- function(bandit) gpbandits:::configs_of_models(config_now(bandit))
+weights_in_force <- function(bandit) gpbandits:::model_weights(config_now(bandit))
+map_in_force <- function(bandit) gpbandits:::output_map(config_now(bandit))
 
 # The log of a bandit.
 log_columns <- function(bandit, table = "events") gpbandits:::table_columns(as.environment(bandit)[[table]])

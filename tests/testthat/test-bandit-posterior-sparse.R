@@ -1,8 +1,6 @@
 # Very many observations: a sparse basis (FITC) against its formula in plain R and against the dense engine, and the
 # many observations of a refit, which enter together.
 
-internal <- function(name) getFromNamespace(name, "gpbandits")
-
 # FITC with the basis z. Repeats of a point share the variance that the basis does not explain.
 plain_sparse <- function(gram, x, y, noise, z, at) {
   key <- apply(x, 1, paste, collapse = " ")

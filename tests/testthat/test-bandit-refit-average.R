@@ -1,9 +1,6 @@
 # refit_every(average = ): several models of one function, by plain R: moments, improvement, draws, leave-one-out, and
 # the posterior distribution of the hyperparameters on a grid.
 
-models_in_force <- function(bandit) gpbandits:::configs_of_models(config_now(bandit))
-weights_in_force <- function(bandit) gpbandits:::model_weights(config_now(bandit))
-
 # Means and sds, a column per model, by gp_regression().
 by_models <- function(bandit, at, x, y, own_noise = NULL) {
   each <- lapply(models_in_force(bandit), function(config) {

@@ -154,7 +154,6 @@ test_that("with many points, refits that continue start every kernel near its ma
                  refit = refit_every(5, average = 2, mean = "fit", smoothness = c(2.5, 1.5, 0.5)))
   b$add(as.data.frame(x), reward = sin(6 * x[, 1]) + x[, 2]^2 + rnorm(400, sd = 0.1))
   b$suggest()
-  internal <- function(name) getFromNamespace(name, "gpbandits")
   plan <- internal("prepared_refits")(b)$plans[[1]]
   current <- internal("refitted_parameters")(b)
   found <- internal("fit_under")(b, plan, current, NULL, since_refit = 5)$found
@@ -173,7 +172,6 @@ test_that("with many points, refits that continue stay within the bounds of corr
   x <- data.frame(a = runif(310))
   for (name in inputs) x[[name]] <- runif(310) < 0.5
   b$add(x, reward = sin(6 * x$a) + 0.05 * x$p + rnorm(310, sd = 0.1))
-  internal <- function(name) getFromNamespace(name, "gpbandits")
   plan <- internal("prepared_refits")(b)$plans[[1]]
   fit <- internal("fit_under")(b, plan, internal("refitted_parameters")(b), NULL, since_refit = 5)$fit
   expect_gt(fit$noise_var, 0)

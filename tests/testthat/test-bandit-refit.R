@@ -97,8 +97,8 @@ test_that("a refit uses the noise variance of each reward, also of added points 
   expect_equal(b$posterior(), predict(fit, refit_x)[c("mean", "sd")], tolerance = 1e-7, ignore_attr = TRUE)
   # A linear map multiplies them; in a log that is played again the parameters are the same.
   b <- reported(own, scale_outputs("minimize", "none"))
-  map <- gpbandits:::output_map(config_now(b))
-  values <- gpbandits:::transform_outputs(map, y)
+  map <- map_in_force(b)
+  values <- map_outputs(map, y)
   fit <- gp_fit(refit_x[at], values, kernel_se(0.5), 0.1, own_noise = own / (map$scale * map$bulk * map$spread)^2, mean = 0)
   expect_equal(in_force(b)$kernel, fit$kernel)
   expect_identical(unserialize(serialize(b, NULL))$posterior(), b$posterior())

@@ -77,7 +77,7 @@ test_that("noisy expected improvement draws its incumbent given the earlier camp
 # Mean and sd from the settings alone, by the formulas.
 by_hand <- function(config, x, y, newdata) {
   transfer <- config$transfer
-  z <- gpbandits:::transform_outputs(config$output_map, y)
+  z <- map_outputs(config$output_map, y)
   parts <- lapply(config$models, function(model) {
     campaigns <- model$campaigns
     C <- rbind(c(campaigns$scale^2, campaigns$scale * campaigns$correlation),
@@ -253,7 +253,7 @@ test_that("models of this campaign alone are weighted by the leave-one-out densi
     b$suggest()
     config <- config_now(b)
     alone <- function(model) model$campaigns$correlation == 0 && model$campaigns$scale == 1
-    list(transfer = config$transfer, values = gpbandits:::transform_outputs(config$output_map, y), models = config$models,
+    list(transfer = config$transfer, values = map_outputs(config$output_map, y), models = config$models,
          alone = vapply(config$models, alone, NA))
   }
   weight <- function(models) vapply(models, `[[`, 0, "weight")

@@ -1,8 +1,6 @@
 # The likelihood of many observations from groups of neighbours (Vecchia), against its formula in plain R and against
 # the exact likelihood.
 
-internal <- function(name) getFromNamespace(name, "gpbandits")
-
 neighbour_likelihood <- function(kernel, x, y, parameters, at = parameters, own = 10, earlier = 15, fit_mean = FALSE,
                                  log_scale = 0, gradient = FALSE, own_noise = double()) {
   skip_without_testing()

@@ -1,7 +1,5 @@
 # gp_fit against plain-R likelihoods, finite differences and optim().
 
-internal <- function(name) getFromNamespace(name, "gpbandits")
-
 plain_log_likelihood <- function(K, y, noise_var, mean) {
   A <- K + diag(noise_var, nrow(K))
   residual <- y - mean

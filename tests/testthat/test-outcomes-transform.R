@@ -261,9 +261,9 @@ test_that("a refit uses the transform under which the model makes the rewards mo
   even <- bowl + rnorm(40, sd = 0.1)
   grown <- exp(4 * (bowl + rnorm(40, sd = 0.1)))
   log_evidence <- function(y, map) {
-    v <- gpbandits:::transform_outputs(map, y)
+    v <- map_outputs(map, y)
     h <- 1e-6
-    slope <- abs(gpbandits:::transform_outputs(map, y + h) - gpbandits:::transform_outputs(map, y - h)) / (2 * h)
+    slope <- abs(map_outputs(map, y + h) - map_outputs(map, y - h)) / (2 * h)
     of <- function(p) {
       A <- exp(p[1]) * ref_kernel_matern(2.5, exp(p[2]))(x) + diag(exp(p[3]), length(x))
       R <- chol(A)
@@ -673,7 +673,7 @@ test_that("a penalty of any size is transformed and fitted without a warning", {
     rewards <- replace(reward, c(4, 11), penalty)
     for (outputs in list(scale_outputs(), scale_outputs(transform = "power"), scale_outputs(direction = "minimize"))) {
       expect_no_warning(map <- gpbandits:::fit_outcome_transform(outputs, rewards))
-      expect_true(all(is.finite(gpbandits:::transform_outputs(map, rewards))))
+      expect_true(all(is.finite(map_outputs(map, rewards))))
     }
   }
   b <- auto_bandit(list(x = c(0, 1)), n_initial = 2)

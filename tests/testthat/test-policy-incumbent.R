@@ -242,8 +242,8 @@ test_that("an average over models averages their values", {
   data <- random_rewards(12, 0.1, 72)
   b$add(arm = data$rows, reward = data$y)
   chosen <- b$suggest()$arm
-  models <- gpbandits:::configs_of_models(config_now(b))
-  weight <- gpbandits:::model_weights(config_now(b))
+  models <- models_in_force(b)
+  weight <- weights_in_force(b)
   expect_gt(length(weight), 1)
   values <- sapply(models, function(config) {
     K <- kernel_gram(config$kernel, nei_x)

@@ -199,7 +199,7 @@ test_that("a bandit that averages over models uses their mixture in the direct m
   expect_gt(length(config$models), 2)
   log <- data.frame(arm = sample(10, 40, TRUE), propensity = 0.1)
   log$reward <- 70 + 9 * sin(5 * arms$x[log$arm]) + rnorm(40)
-  z <- gpbandits:::transform_outputs(config$output_map, log$reward)
+  z <- map_outputs(config$output_map, log$reward)
   parts <- lapply(config$models, function(model) {
     X <- as.matrix(arms)[log$arm, , drop = FALSE]
     at <- as.matrix(arms)[chosen, , drop = FALSE]

@@ -80,7 +80,7 @@ test_that("the chosen fidelity follows the rule, recomputed in plain R", {
   bandit$add(x = matrix(c(1.2, 1.9, 2.6)), reward = c(0, 1, 0.5), context = matrix(c(0, 0.5, 1)))
   expect_length(config_now(inside)$models, 2)
   search <- list2env(list(bandit = bandit, fidelity = fidelity))
-  y <- gpbandits:::transform_outputs(gpbandits:::output_map(config_now(inside)), c(0, 1, 0.5))
+  y <- map_outputs(map_in_force(inside), c(0, 1, 0.5))
   s <- seq(0, 0.99, 0.01)
   z <- 0.1 + 0.9 * s
   for (x in c(1.1, 1.9, 2.3)) {

@@ -119,7 +119,7 @@ test_that("the dependence on an input is the average over the others, with the s
   seen <- as.matrix(found$history[c("a", "b")])
   # Each model by gp_regression() in its own units; the map to rewards is a line.
   map <- gpbandits:::output_map(config)
-  y <- gpbandits:::transform_outputs(map, found$history$reward)
+  y <- map_outputs(map, found$history$reward)
   parts <- sapply(gpbandits:::configs_of_models(config), function(one) {
     p <- predict(gp_regression(seen, y, one$kernel, one$noise_var, one$mean), x, cov = TRUE)
     c(mean(p$mean), mean(p$cov))

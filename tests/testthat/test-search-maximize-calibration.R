@@ -62,7 +62,7 @@ test_that("levels of a factor are not treated as equal before there is evidence"
     }
     said <- b$posterior(data.frame(x = 0.5, kind = names(effect)))
     expect_true(all(abs(said$mean - effect) < 4 * said$sd))
-    correlations <- vapply(gpbandits:::configs_of_models(config_now(b)), function(config) {
+    correlations <- vapply(models_in_force(b), function(config) {
       p <- fitted_values(config$kernel)
       max(p[grepl("correlation", names(p))])
     }, 0)
@@ -78,7 +78,7 @@ test_that("indicators of conditional inputs are not treated as equal either", {
     q <- b$suggest()
     b$observe(q$id, q$x + rnorm(1, sd = 0.1))
   }
-  parameters <- lapply(gpbandits:::configs_of_models(config_now(b)), function(one) fitted_values(one$kernel))
+  parameters <- lapply(models_in_force(b), function(one) fitted_values(one$kernel))
   correlations <- unlist(lapply(parameters, function(p) p[grepl("correlation", names(p))]))
   expect_gte(length(correlations) / length(parameters), 2)
   expect_true(all(correlations < 1))
@@ -162,12 +162,12 @@ test_that("the sd of a search includes a tenth of the fitted noise variance, and
   expect_gt(length(config$models), 1)
   of <- function(name) vapply(config$models, `[[`, 0, name)
   noise <- sum(of("weight") * of("noise_var")) / sum(of("weight"))
-  rise <- diff(gpbandits:::transform_outputs(config$output_map, found$value + c(-1, 1) * 1e-5)) / 2e-5
+  rise <- diff(map_outputs(config$output_map, found$value + c(-1, 1) * 1e-5)) / 2e-5
   added <- function(found) found$sd^2 - found$bandit$best()$sd^2
   # No point was repeated: the reward counts by a half.
   at <- match(found$par, found$history$a)
   scaled <- gpbandits:::posterior_where_played(as.environment(found$bandit), seq_len(14))[at, ]
-  scaled$mean <- (scaled$mean + gpbandits:::transform_outputs(config$output_map, found$history$reward[at])) / 2
+  scaled$mean <- (scaled$mean + map_outputs(config$output_map, found$history$reward[at])) / 2
   excess <- gpbandits:::in_user_units(scaled, config)$mean - found$value
   expect_gt(abs(excess), 0)
   expect_equal(added(found), 0.1 * noise / rise^2 + excess^2, tolerance = 1e-5)

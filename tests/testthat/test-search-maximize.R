@@ -191,10 +191,10 @@ test_that("if the noise is fitted, a point counts by its mean and, unless repeat
                              direction = if (side > 0) "maximize" else "minimize", model = model)
     inputs <- c("x", "y")
     frame <- as.environment(found$bandit)
-    map <- gpbandits:::output_map(config_now(frame))
+    map <- map_in_force(frame)
     structure <- if (anyDuplicated(found$history[inputs])) 1 else 0.5
     worth <- (1 - structure) * gpbandits:::posterior_where_played(frame, 1:30)$mean +
-      structure * gpbandits:::transform_outputs(map, found$history$reward)
+      structure * map_outputs(map, found$history$reward)
     expect_equal(found$par, unlist(found$history[which.max(worth), inputs]))
     expect_equal(found$value, predict(found)$mean[which.max(worth)])
   }
