@@ -21,7 +21,7 @@ export GPBANDITS_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test test-all fuzz check bench cells build-time vignettes site pictures coverage lint document sanitize clean
+.PHONY: help demo test test-all bare fuzz check bench cells build-time vignettes site pictures coverage lint document sanitize clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,11 @@ test: ## install what is missing, then run the tests with few repetitions (FILTE
 
 test-all: ## run the tests with all repetitions, as CI does
 	@GPBANDITS_TEST_LEVEL=1 $(MAKE) -s test
+
+bare: ## run the code of README, introduction, FAQ and ?recipes with the packages of Imports only
+	@Rscript tools/setup.R test
+	@$(MAKE) -s $(STAMP)
+	@Rscript tools/bare.R
 
 check: ## build the tarball and run R CMD check --as-cran on it (CHECK_ARGS=...)
 	@Rscript tools/setup.R check

@@ -31,7 +31,7 @@ figure5 <- function() {
   par(mfrow = c(1, 3), mar = c(3.6, 4.6, 2, 0.2), cex = 0.8)
   plot_curves(on_problem("synthetic"), "(a) Synthetic", ylab = "average regret",
               legend = TRUE)
-  plot_curves(on_problem("temperature"), "(b) Temperature (C)")
+  plot_curves(on_problem("temperature"), "(b) Temperature (\u00b0C)")
   plot_curves(on_problem("traffic"), "(c) Traffic (mph)")
 }
 
