@@ -428,7 +428,7 @@ search_rules <- function(domain) {
   rules$bounds <- unname(input_ranges(domain$box))
   rules$stepped <- has_steps(domain)
   named <- unlist(lapply(c(rules$when, rules$where), all.vars))
-  rules$values <- lapply(domain$params[domain$names %in% named], values_of_codes)
+  rules$values <- lapply(domain$params[domain$names %in% named], trait, "decoded")
   if (length(rules$where)) {
     codes <- cube_codes(domain, golden_points(64, length(domain$names)))
     excess <- abs(constraint_excess(rules, with_existence(rules, codes)))

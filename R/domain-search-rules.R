@@ -177,9 +177,11 @@ refuse_equality <- function(expression, params, arg) {
                 sprintf("one with a margin, such as %s, or for %s", margin, instead))
 }
 
+is_continuous <- function(param) !is.null(param) && trait(param, "continuous")
+
 # Does an expression take a continuum of values?
 is_real_valued <- function(expression, params) {
-  if (is.symbol(expression)) return(params[[as.character(expression)]]$type %in% c("real", "share"))
+  if (is.symbol(expression)) return(is_continuous(params[[as.character(expression)]]))
   if (!is.call(expression)) return(FALSE)
   counted <- c("!", "&", "|", "xor", "==", "!=", "<", "<=", ">", ">=", "%in%", "is.na", "round", "floor", "ceiling",
                "%/%")
@@ -248,13 +250,10 @@ evaluate_condition <- function(expression, columns, home, count, arg) {
 }
 
 # The values of an input that conditions use, from its codes: levels are numbers, text, or an ordered factor.
-values_of_codes <- function(param) {
+decoded_levels <- function(param) {
   levels <- if (is.numeric(param$levels)) param$levels else as.character(param$levels)
-  switch(param$type,
-         factor = if (param$ordered && is.character(levels)) function(code) factor(levels[code], levels, ordered = TRUE)
-                  else function(code) levels[code],
-         logical = function(code) code > 0.5,
-         identity)
+  if (param$ordered && is.character(levels)) function(code) factor(levels[code], levels, ordered = TRUE)
+  else function(code) levels[code]
 }
 
 condition_columns <- function(rules, codes) {

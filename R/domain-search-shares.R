@@ -438,7 +438,7 @@ presence_term <- function(expression, params) {
     by <- chartr("<>", "><", by)
   }
   param <- if (is.symbol(sides[[1]])) params[[as.character(sides[[1]])]]
-  if (!isTRUE(param$type %in% c("real", "share")) || length(all.vars(sides[[2]])) > 0) return(NULL)
+  if (!is_continuous(param) || length(all.vars(sides[[2]])) > 0) return(NULL)
   if (!identical(as.double(eval(sides[[2]], baseenv())), as.double(param$lower))) return(NULL)
   switch(by, ">" = , "!=" = sides[[1]], "<=" = , "==" = call("-", 1, sides[[1]]))
 }

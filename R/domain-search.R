@@ -263,18 +263,33 @@ indicator_names <- function(names) if (length(names)) paste0(names, ".active")
 
 # ---- parameters -----------------------------------------------------------------
 
+# Traits of a type, which register_family() below gives defaults:
+#   `continuous`  does it take a continuum of values?
+#   `whole`       is it an integer?
+#   `named`       does it have levels, whose codes are numbers from `bounds`?
+#   `bounds`      the smallest and the largest code.
+#   `decoded`     a function from codes to the values that conditions use.
+#   `text`        how it is printed.
 param_entries <- list(
   real = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
                                when = check_when(when), step = check_step(step, c(lower, upper)),
                                digits = check_digits(digits),
                                unit = if (!is.null(unit)) check_string(unit)),
-              together = quote(check_real(lower, upper, log, step, digits)), later = c("step", "digits", "unit")),
+              together = quote(check_real(lower, upper, log, step, digits)), later = c("step", "digits", "unit"),
+              traits = list(continuous = TRUE)),
   integer = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
                                   when = check_when(when), unit = if (!is.null(unit)) check_string(unit)),
-                 together = quote(check_integer_sides(lower, upper, log)), later = "unit"),
+                 together = quote(check_integer_sides(lower, upper, log)), later = "unit", traits = list(whole = TRUE)),
   factor = list(settings = alist(levels = check_levels(levels), ordered = check_flag(ordered), when = check_when(when),
-                                 features = check_features(features, levels, ordered)), later = "features"),
-  logical = list(settings = alist(when = check_when(when))),
+                                 features = check_features(features, levels, ordered)), later = "features",
+                traits = list(named = TRUE, bounds = function(param) c(1, length(param$levels)),
+                              decoded = decoded_levels, text = function(param) {
+                                paste(if (param$ordered) "ordered" else "one of",
+                                      paste(param$levels, collapse = if (param$ordered) " < " else "/"))
+                              })),
+  logical = list(settings = alist(when = check_when(when)),
+                 traits = list(named = TRUE, bounds = function(param) c(0, 1), text = "TRUE/FALSE",
+                               decoded = function(param) function(code) code > 0.5)),
   shares = list(settings = alist(names = check_share_names(names),
                                  total = check_number(total, lower = 0, open_lower = TRUE),
                                  lower = check_share_bounds(lower, names, "lower"),
@@ -282,9 +297,16 @@ param_entries <- list(
                                  most = if (!is.null(most)) as.integer(check_count(most, upper = length(names))),
                                  step = check_step(step, total), digits = check_digits(digits)),
                 together = quote(check_stepped_shares(names, total, lower, upper, most, step, digits)),
-                later = c("step", "digits")),
+                later = c("step", "digits"),
+                traits = list(text = function(param) {
+                  sprintf("shares %s of %g%s", paste(param$names, collapse = ", "), param$total,
+                          if (is.null(param$most)) "" else sprintf(", at most %d", param$most))
+                })),
   # (Made by param_shares() only.)
-  share = list(settings = alist(lower = check_number(lower, lower = 0), upper = check_number(upper, lower = lower)))
+  share = list(settings = alist(lower = check_number(lower, lower = 0), upper = check_number(upper, lower = lower)),
+               traits = list(continuous = TRUE, text = function(param) {
+                 sprintf("a share in [%g, %g]", param$lower, param$upper)
+               }))
 )
 
 check_when <- function(when) {
@@ -391,15 +413,10 @@ with_condition <- function(param, name, names) {
 
 # All inputs as numbers: levels by their codes.
 coded_box <- function(params) {
-  bound <- function(which) {
-    vapply(params, function(param) {
-      switch(param$type, factor = if (which == "lower") 1 else length(param$levels), logical = (which == "upper") + 0,
-             param[[which]])
-    }, 0)
-  }
+  bound <- function(k) vapply(params, function(param) trait(param, "bounds")[k], 0)
   flags <- function(flag) unname(vapply(params, flag, NA))
-  new_box(names(params), bound("lower"), bound("upper"),
-          integer = flags(function(param) !param$type %in% c("real", "share")),
+  new_box(names(params), bound(1), bound(2),
+          integer = flags(function(param) !trait(param, "continuous")),
           log = flags(function(param) isTRUE(param$log)))
 }
 
@@ -461,10 +478,9 @@ points_anywhere.search_domain <- function(domain, x, arm = NULL, arg = "x") {
 #' @export
 data_ranges.search_domain <- function(domain) {
   ranges <- unname(input_ranges(domain))
-  type <- vapply(domain$params, `[[`, "", "type")
-  free <- which(type %in% c("real", "share", "integer"))
+  free <- which(!vapply(domain$params, trait, NA, "named"))
   ranges[, free] <- data_ranges(domain$box)[, free]
-  whole <- which(type == "integer")
+  whole <- which(vapply(domain$params, trait, NA, "whole"))
   most <- ifelse(domain$box$log[whole], log(.Machine$integer.max), .Machine$integer.max)
   ranges[2, whole] <- most
   ranges[1, whole] <- ifelse(domain$box$log[whole], 0, -most)
@@ -593,7 +609,7 @@ from_model_inputs.search_domain <- function(domain, u) {
 #' @export
 can_be_reported.search_domain <- function(domain, inputs) {
   if (!all(is.finite(inputs))) return(FALSE)
-  named <- which(vapply(domain$params, `[[`, "", "type") %in% c("factor", "logical"))
+  named <- which(vapply(domain$params, trait, NA, "named"))
   levels <- inputs[, named, drop = FALSE]
   beyond <- function(side) rep(domain$box[[side]][named], each = nrow(inputs))
   if (any(levels != round(levels) | levels < beyond("lower") | levels > beyond("upper"))) return(FALSE)
@@ -644,17 +660,7 @@ domain_story.search_domain <- function(domain) {
 }
 
 param_text <- function(param) {
-  levels <- function(between) paste(as.character(param$levels), collapse = between)
-  text <- switch(param$type,
-                  factor = if (param$ordered) paste("ordered", levels(" < ")) else paste("one of", levels("/")),
-                  logical = "TRUE/FALSE",
-                  share = sprintf("a share in [%g, %g]", param$lower, param$upper),
-                  shares = sprintf("shares %s of %g%s", paste(param$names, collapse = ", "), param$total,
-                                   if (is.null(param$most)) "" else sprintf(", at most %d", param$most)),
-                  sprintf("in [%g, %g]%s%s%s", param$lower, param$upper,
-                          if (is.null(param$unit)) "" else paste0(" ", param$unit),
-                          if (param$type == "integer") " whole" else "",
-                          if (param$log) " log" else ""))
+  text <- trait(param, "text")
   if (is_stepped(param)) text <- sprintf("%s, multiples of %g", text, step_of(param))
   if (is.null(param$when)) text else paste(text, "if", shown_conditions(param$when))
 }
@@ -685,9 +691,9 @@ picture_points.search_domain <- function(domain, type, played, resolution) {
 #' @export
 input_axis.search_domain <- function(domain, i, count) {
   param <- domain$params[[i]]
-  switch(param$type, factor = , logical = typed_levels(param),
-         integer = as.integer(box_axis(domain$box, i, count)),
-         box_axis(domain$box, i, count))
+  if (trait(param, "named")) return(typed_levels(param))
+  values <- box_axis(domain$box, i, count)
+  if (trait(param, "whole")) as.integer(values) else values
 }
 
 #' @export
@@ -735,4 +741,12 @@ check_conditions <- function(domain) {
   invisible(domain)
 }
 
-register_family("bandit_param", param_entries, tag = "type")
+param_traits <- list(continuous = FALSE, whole = FALSE, named = FALSE,
+                     bounds = function(param) c(param$lower, param$upper), decoded = function(param) identity,
+                     text = function(param) {
+                       sprintf("in [%g, %g]%s%s%s", param$lower, param$upper,
+                               if (is.null(param$unit)) "" else paste0(" ", param$unit),
+                               if (trait(param, "whole")) " whole" else "", if (param$log) " log" else "")
+                     })
+
+register_family("bandit_param", param_entries, tag = "type", traits = param_traits)
