@@ -10,7 +10,7 @@ setting <- function(name, default = stop("Set the environment variable ", name, 
   if (nzchar(value)) value else default
 }
 token_file <- setting("GPBANDITS_TOKEN_FILE", "")
-token <- if (nzchar(token_file)) readLines(token_file, 1) else setting("GPBANDITS_TOKEN")
+token <- if (nzchar(token_file)) readLines(token_file, 1, warn = FALSE) else setting("GPBANDITS_TOKEN")
 store <- bandit_store(setting("GPBANDITS_STORE", "/var/lib/gpbandits/store.db"), setting("GPBANDITS_NAME"))
 service <- bandit_service(store, as.integer(setting("GPBANDITS_PORT", "8080")), token,
                           host = setting("GPBANDITS_HOST", "127.0.0.1"))

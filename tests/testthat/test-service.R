@@ -841,6 +841,10 @@ test_that("the script of the package serves a store, as its container and its sy
   expect_identical(grep("^\\[", ini, value = TRUE), c("[Unit]", "[Service]", "[Install]"))
   for (name in c("DynamicUser", "NoNewPrivileges", "ProtectHome", "PrivateTmp")) expect_identical(unit[[name]], "yes")
   expect_identical(unit$ProtectSystem, "strict")
+  if (nzchar(Sys.which("systemd-analyze")) && file.exists("/usr/bin/Rscript")) {
+    said <- suppressWarnings(system2("systemd-analyze", c("verify", shQuote(place("gpbandits.service"))), stdout = TRUE, stderr = TRUE))
+    expect_identical(grep("gpbandits", said, value = TRUE), character())
+  }
   expect_identical(unit$Restart, "on-failure")
   docker <- grep("^[^#]", readLines(place("Dockerfile")), value = TRUE)
   command <- function(word) sub(paste0("^", word, " "), "", grep(paste0("^", word, " "), docker, value = TRUE))
@@ -864,7 +868,7 @@ test_that("the script of the package serves a store, as its container and its sy
   store <- sqlite_location()
   let_go(store_makers$ucb(store = store_at(store)))
   secret <- tempfile()
-  writeLines(strrep("t", 20), secret)
+  cat(strrep("t", 20), file = secret)                    # secrets of containers have no line end
   port <- httpuv::randomPort()
   file <- tempfile(fileext = ".R")
   writeLines(c(sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")),
@@ -874,7 +878,7 @@ test_that("the script of the package serves a store, as its container and its sy
   settings <- c(GPBANDITS_STORE = store$file, GPBANDITS_NAME = "b", GPBANDITS_TOKEN_FILE = secret,
                 GPBANDITS_PORT = port, PID = pid)
   system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(file)), env = paste0(names(settings), "=", shQuote(settings)),
-          wait = FALSE, stdout = FALSE, stderr = FALSE)
+          wait = FALSE, stdout = FALSE, stderr = (said <- tempfile()))
   for (k in 1:200) {
     answer <- tryCatch(suppressWarnings(raw_answer(port, http_text("GET", "/history", paste("Authorization: Bearer", strrep("t", 20))))),
                        error = function(e) "")
@@ -883,6 +887,7 @@ test_that("the script of the package serves a store, as its container and its sy
   }
   expect_identical(raw_status(answer), 200L)
   expect_match(answer, "\"total\":0", fixed = TRUE)
+  expect_false(any(grepl("Warning", readLines(said))))
 })
 
 test_that("an export with decimal commas is what a spreadsheet of that locale reads, and the schema lists it", {
