@@ -31,8 +31,12 @@
 #'     the point with the largest posterior mean after them, and of \eqn{G}. A noisy result may mislead, so \eqn{G} can
 #'     be negative. With an average over models each draw is from one of them, chosen by its weight.
 #'   * A gain counts as at most \eqn{n/(2n + 4t)}{n / (2 n + 4 t)} of the range of the \eqn{t}{t} rewards. Models that
-#'     were fitted to few rewards expect larger gains, which real experiments do not have (see *Calibration*). A given
-#'     model, and rewards with a likelihood, have no such limit.
+#'     were fitted to few rewards expect larger gains, which real experiments do not have (see *Calibration*).
+#'   * Fitted models also miss gains. Every second draw therefore does not use the model, but treats results as if they
+#'     came in random order. The best one is then among the \eqn{m} new points with probability \eqn{m/(m + t)}{m / (m +
+#'     t)}, and is better by an exponential variable. Its mean is the distance of the median from the nearer end of the
+#'     posterior means at the evaluated points. Repeated points do not count in \eqn{m}.
+#'   * A given model, and rewards with a likelihood, have neither. With contexts only the model is used.
 #'   * Results of pending experiments are drawn too. They count for both recommended points: \eqn{G} is what the next
 #'     experiments add to them.
 #'   * With a `goal` ([goals]) \eqn{f} is the goal, and the best goal of the posterior means is recommended.
@@ -45,18 +49,19 @@
 #'
 #'   In one step, the expected gain without noise is the expected improvement that [policy_ei()] maximises; with noise
 #'   it is that of the knowledge gradient (Frazier, Powell and Dayanik 2009).
-#' @section Calibration: In searches of nine tables of real experiments, four experiments were expected to add 0.046
-#'   standard deviations of the table's values on average. They added 0.093, with a standard error of 0.011. By deciles
+#' @section Calibration: In searches of nine tables of real experiments, four experiments were expected to add 0.085
+#'   standard deviations of the table's values on average. They added 0.093, with a standard error of 0.011. By tenths
 #'   of the expectation:
 #'
-#'   | decile | 1-3 | 4-6 | 7 | 8 | 9 | 10 |
-#'   |---|---:|---:|---:|---:|---:|---:|
-#'   | expected | 0.001 | 0.015 | 0.038 | 0.064 | 0.114 | 0.201 |
-#'   | gained | 0.070 | 0.077 | 0.097 | 0.110 | 0.157 | 0.124 |
+#'   | tenth | 1-2 | 3-4 | 5-6 | 7 | 8 | 9 | 10 |
+#'   |---|---:|---:|---:|---:|---:|---:|---:|
+#'   | expected | 0.019 | 0.039 | 0.062 | 0.089 | 0.112 | 0.156 | 0.257 |
+#'   | gained | 0.060 | 0.041 | 0.102 | 0.110 | 0.116 | 0.127 | 0.166 |
 #'
-#'   So the largest expectations, after 9 to 13 experiments, are too large, and so are probabilities above 0.5. A small
-#'   expectation does not exclude a gain that is rare and large. `bench/results/expected_gain.md` in the sources has all
-#'   groups, the probabilities, the causes, and eight other tables. Hypervolumes were not measured.
+#'   The largest tenth is too large by 0.09, with a standard error of 0.04: the spread of few rewards is a rough unit.
+#'   The probability of a gain was 0.06 to 0.54 by tenths; 0.05 to 0.55 of the statements had one. The rule was chosen
+#'   on eight other tables. `bench/results/expected_gain.md` in the sources has all groups. Hypervolumes were not
+#'   measured.
 #' @section Errors: Bandits with comparisons, or with an algorithm without a single posterior, have no such number.
 #' @references Frazier, Powell and Dayanik (2009), The knowledge-gradient policy for correlated normal beliefs, INFORMS
 #'   Journal on Computing 21(4).
@@ -133,7 +138,42 @@ drawn_gains <- function(bandit, n, contexts, context) {
   worth <- value(drawn, "f")
   at <- seq_along(before)
   gain <- as_rewards_gained(worth[cbind(before, at)], worth[cbind(after, at)], config)
-  pmin(gain, most_gained(bandit, n))
+  if (has_response(bandit$config) || is.null(bandit$config$refit)) return(gain)
+  known <- if (is.null(config$goal)) cpp_bandit_known(bandit$handle, 1L)$value
+           else stats::na.omit(goals_of_queries(bandit, seq_len(table_size(bandit$queries))))
+  gain <- pmin(gain, diff(range(known)) * n / (2 * (n + 2 * length(known))))
+  if (length(config$context_names)) return(gain)
+  count <- new_points(ahead)
+  with_records(gain, means_at_evaluated(bandit), count / (length(known) + length(ahead$pending) + count))
+}
+
+# A model of few rewards expects too much of some points, and does not expect the gains that come where it expects none
+# (`bench/results/expected_gain.md`). Every second draw is therefore of results in random order: the best of them is a
+# new one with this probability. Then it exceeds the others by an exponential variable, whose mean is the distance of
+# the median from the nearer end of the evaluated points' means.
+with_records <- function(gain, means, probability) {
+  if (length(means) < 2 || anyNA(means)) return(gain)
+  middle <- stats::median(means)
+  spread <- min(max(means) - middle, middle - min(means))
+  at <- seq(2, length(gain), by = 2)
+  above <- 1 - (seq_along(at) - 0.5) / length(at)
+  gain[at] <- ifelse(above < probability, spread * log(probability / above), 0)
+  gain
+}
+
+# The posterior means of what is maximised or minimised at the distinct evaluated points.
+means_at_evaluated <- function(bandit) {
+  config <- bandit$config
+  points <- evaluated_outcomes(bandit)$points
+  points <- subset_points(points, !duplicated(row_numbers(points$inputs)))
+  if (!of_form(config, "several")) return(posterior_at(bandit, points, NULL)$mean)
+  outcomes_at(bandit, points, NULL)[[if (is.null(config$goal)) paste0(objectives(config), "_mean") else "goal_mean"]]
+}
+
+# The number of new queries at points that no earlier query has.
+new_points <- function(ahead) {
+  inputs <- logged_points(ahead$bandit, seq_len(table_size(ahead$bandit$queries)))$inputs
+  sum(!duplicated(row_numbers(inputs))[ahead$new])
 }
 
 # The evaluated points that no other one dominates by its means.
@@ -217,14 +257,6 @@ as_rewards_gained <- function(before, after, config) {
   if (!is.null(config$goal)) return(after - before)
   one <- outcome_config(config, 1)
   output_sign(one) * (as_rewards(after, one) - as_rewards(before, one))
-}
-
-# Models of few rewards expect gains that are too large (`bench/results/expected_gain.md`).
-most_gained <- function(bandit, n) {
-  if (has_response(bandit$config) || is.null(bandit$config$refit)) return(Inf)
-  known <- if (is.null(bandit$config$goal)) cpp_bandit_known(bandit$handle, 1L)$value
-           else stats::na.omit(goals_of_queries(bandit, seq_len(table_size(bandit$queries))))
-  diff(range(known)) * n / (2 * (n + 2 * length(known)))
 }
 
 # A copy with the parameters in force from the start: without the events of refits its replay is much faster.
