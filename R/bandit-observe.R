@@ -9,6 +9,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
   }
   plain <- ...length() == 0 && !missing(id) && is.null(size) && is.null(prefer) && is.null(sd) && is.null(note)
   if (plain) {
+    force(id)                              # `$observe(b$suggest()$id, f(b$history()))`
     given <- if (!missing(reward)) reward
     if (record_rewards(bandit, id, given, constraints, time, noise_var, at_the_edge)) return(invisible(bandit))
   }

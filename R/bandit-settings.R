@@ -53,9 +53,11 @@ fixed_settings <- function(config) {
 }
 
 # In a search over points that can be counted, no point is suggested again as long as there are others, and no repeat
-# has shown noise. (Rewards with a likelihood are noisy, and rewards that change over time have to be measured again.)
+# has shown noise. (Rewards with a likelihood are noisy, and rewards that change over time have to be measured again. Of
+# contexts, each decision counts: the best arm of a context is the right one each time.)
 repeats_come_last <- function(config) {
-  isTRUE(config$fresh) && is.null(config$changes) && of_form(config, "gaussian") && is_discrete(config$domain)
+  isTRUE(config$fresh) && is.null(config$changes) && of_form(config, "gaussian") && is_discrete(config$domain) &&
+    (length(config$context_names) == 0 || isTRUE(config$noiseless))
 }
 
 # May the posterior of very many observations use a sparse basis? Only in searches, where kernels are fitted or rewards
