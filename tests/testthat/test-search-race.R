@@ -190,7 +190,7 @@ test_that("a search over folds finds the best mean over all folds with fewer eva
   found <- maximize_bandit(function(p, fold) {
     calls <<- calls + 1
     noisy(p, fold)
-  }, list(x = c(1, 3)), 60, race = race_folds(5))
+  }, list(x = c(1, 3)), 60, race = race_folds(5), n_initial = 5)
   expect_equal(calls, 60)
   expect_lt(abs(found$par[["x"]] - 2.2), 0.15)
   race <- found$race
@@ -245,7 +245,8 @@ noise_reported_last <- function(bandit) {
 
 test_that("waiting settings have their current values and noise variances in the bandit, and it replays", {
   set.seed(5)
-  found <- minimize_bandit(function(p, fold) -noisy(p, fold), list(x = c(1, 3)), 60, race = race_folds(5, wait = TRUE))
+  found <- minimize_bandit(function(p, fold) -noisy(p, fold), list(x = c(1, 3)), 60, race = race_folds(5, wait = TRUE),
+                           n_initial = 5)
   expect_gt(sum(found$history$status == "unfinished"), 0)
   expect_equal(!is.na(noise_reported_last(found$bandit)), found$history$status != "observed", ignore_attr = TRUE)
   part <- found$history$status != "observed"
@@ -307,7 +308,7 @@ test_that("a fold that fails is a failure of its setting", {
   found <- maximize_bandit(function(p, fold) {
     if (p[["x"]] < 1.5 && fold == 2) return(NA)
     noisy(p, fold)
-  }, list(x = c(1, 3)), 60, race = race_folds(5))
+  }, list(x = c(1, 3)), 60, race = race_folds(5), n_initial = 5)
   failed <- is.na(found$history$reward)
   expect_true(any(failed))
   expect_true(all(grepl("^fold 2: returned", found$history$reason[failed])))
