@@ -52,7 +52,7 @@ searched_in_noise <- function(evaluations, f, d = 3, ...) {
 
 test_that("for pure noise the indices are uninformative, whatever those of the mean are", {
   set.seed(2)
-  found <- searched_in_noise(20, function(p) rnorm(1, 0.25, 0.02))
+  found <- searched_in_noise(20, function(p) rnorm(1, 0.25, 0.02), n_initial = 10)
   importance <- input_importance(found)
   # What was reported alone, of an input that does nothing.
   expect_gt(max(importance$total), 0.9)
@@ -106,7 +106,7 @@ test_that("over a full grid of arms draws are those of the arms; other arms have
 
 test_that("the dependence on an input is the average over the others, with the sd of that average", {
   set.seed(5)
-  found <- searched_in_noise(14, function(p) 100 + 10 * (p[["a"]] - 0.4)^2 + rnorm(1), 2,
+  found <- searched_in_noise(14, function(p) 100 + 10 * (p[["a"]] - 0.4)^2 + rnorm(1), 2, n_initial = 7,
                              model = gp_model(transform = "none", refit = refit_every(2, mean = "fit", average = 10)))
   local_device()
   view <- plot(found, "dependence", width = 1.5, resolution = 5)$dependence

@@ -15,7 +15,7 @@ test_that("for a constant function with noise intervals cover the truth", {
   flat <- function(...) minimize_bandit(function(p) rnorm(1, 0.25, 0.02), four_inputs, 20, ...)
   expect_lte(beyond_three(flat, function(p) 0.25), 1)
   # One model, with the former priors, predicts more than any measurement.
-  alone <- function() flat(model = gp_model(noise_prior = c(log(1e-3), 2), refit = refit_every(
+  alone <- function() flat(n_initial = 10, model = gp_model(noise_prior = c(log(1e-3), 2), refit = refit_every(
     2, mean = "fit", priors = list(matern.variance = c(log(2), 2)))))
   expect_gte(beyond_three(alone, function(p) 0.25, 1:3), 2)
 })
@@ -116,7 +116,7 @@ test_that("for a constant function intervals of auto_bandit() cover the truth, b
 test_that("auto_bandit() recommends the point and value of maximize_bandit(), also in a store and a journal", {
   f <- function(p) -(p[["a"]] - 0.3)^2 + rnorm(1, sd = 0.1)
   set.seed(3)
-  found <- maximize_bandit(f, list(a = c(0, 1)), 14)
+  found <- maximize_bandit(f, list(a = c(0, 1)), 14, n_initial = 5)
   said <- function(bandit) unlist(bandit$best()[c("a", "mean", "sd")], use.names = FALSE)
   recommended <- said(found$bandit)
   expect_identical(c(unname(found$par), found$value), recommended[1:2])
@@ -155,7 +155,7 @@ test_that("the sd of a search includes a tenth of the fitted noise variance, and
   f <- function(p) exp(3 * p[["a"]]) + rnorm(1, sd = 0.5)
   search <- function(...) {
     set.seed(4)
-    minimize_bandit(f, list(a = c(0, 1)), 14, model = gp_model(...))
+    minimize_bandit(f, list(a = c(0, 1)), 14, model = gp_model(...), n_initial = 5)
   }
   found <- search()
   config <- config_now(found$bandit)
