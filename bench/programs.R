@@ -22,7 +22,7 @@
 # Many inputs, stated before the first run: hartmann50 (six of 50 inputs matter; least value -3.32237) with 100
 # evaluations, rover60 (Wang et al. 2018, its code; least value -5) with 200, lasso_medium (100 inputs, 5 matter) and
 # lasso_high (300, 15 matter; both LassoBench, without noise, its data and splits) with 200; methods `default`, `random`
-# and `cmaes`, seeds 1 to 3. MOPTA08 has no row here: it was not run.
+# and `cmaes`, seeds 1 to 3. (Run in the time: three seeds of hartmann50, one of the others; MOPTA08 was not run.)
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/programs.R")
