@@ -367,7 +367,7 @@ bad_calls <- function(bandit) {
     observe = list(list(id = 5, reward = 1),
                    list(id = c(bad_values$numbers, ids), reward = c(bad_values$numbers, list(c(1, NA), c(1, Inf), numeric())),
                         constraints = bad_values$never, rewrd = list(1))),
-    add = list(add, list(reward = c(bad_values$numbers, list(c(1, 2), numeric())), context = bad_context,
+    add = list(add, list(reward = c(bad_values$numbers, list(numeric())), context = bad_context,
                          constraints = bad_values$never, rewards = list(1))),
     posterior = list(list(x = 0.5, context = context), list(x = c(bad_values$points[-1], list(matrix(0, 1, 2))),
                                                             context = bad_context, newdata = list(1))),
