@@ -156,9 +156,11 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #' * A point whose reward is pending is not suggested again while the space has other points. If possible, no point is
 #'   within 1% of all inputs' ranges of a pending one. Neither holds with [pending_ignore()].
 #' * If no input is continuous (arms, levels, integers, steps), a point with an observed reward is not suggested again
-#'   while others are left, until two rewards of one point have differed. This holds in each context separately. A
-#'   failed point counts as observed, except with `failures = "forget"`. Rewards with a likelihood, and rules for
-#'   `changes`, are excepted; so are [gp_bandit()] and the named algorithms.
+#'   while others are left, until two rewards of one point have differed. A failed point counts as observed, except
+#'   with `failures = "forget"`. Contexts, rewards with a likelihood, and rules for `changes`, are excepted; so are
+#'   [gp_bandit()] and the named algorithms.
+#' * With contexts the best arm of a context is suggested each time. Only with `gp_model(noise = "none")` the rule for
+#'   arms holds, in each context separately.
 #' * Otherwise, points with observed rewards are suggested again only if the noise is not negligible (defined in
 #'   [recommended-point]). With `contexts` it never is.
 #' * If all points have been used, points are repeated. With `gp_model(noise = "none")` they never are: `$suggest()`
