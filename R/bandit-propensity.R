@@ -145,7 +145,9 @@ bandit_propensity <- function(bandit, context, draws, arms, ...) {
            })
   exact <- uniform || !is_randomised(config)
   # (A random policy may choose any eligible arm: one more choice is divided equally among them.)
-  if (!exact && chooses_at_random(config$policy)) found <- (draws * found + rep(eligible / sum(eligible), each = rows)) / (draws + 1)
+  if (!exact && chooses_at_random(config$policy)) {
+    found <- (draws * found + rep(eligible / sum(eligible), each = rows)) / (draws + 1)
+  }
   value <- as.vector(t(found[, eligible, drop = FALSE]))
   points <- subset_points(all_points(config$domain), rep(which(eligible), rows))
   columns <- point_labels(config$domain, points$arm, points$inputs)

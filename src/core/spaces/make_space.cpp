@@ -128,7 +128,8 @@ std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTrai
   }
   if (kind == "mixed") {
     return std::make_unique<MixedSpace>(kernel, mixed_setting(*space),
-                                        PriorMean(space->numbers("prior_mean"), shape), engine, minimizers(kSearchTolerance));
+                                        PriorMean(space->numbers("prior_mean"), shape), engine,
+                                        minimizers(kSearchTolerance));
   }
   if (kind != "box") throw_invalid("unknown space " + kind);
   return std::make_unique<BoxSpace>(kernel, space->matrix("rows"), space->flag("numbered"),
