@@ -28,20 +28,17 @@
 #'   `"epbo"` selects
 #'   \deqn{x_t = \arg\max_x u_t(x) - \rho_t\sum_j\max(l_{j,t}(x), 0),}{x_t = argmax u_t(x) - penalty(t) * sum_j
 #'   max(l_jt(x), 0),}
-#'   where \eqn{\rho_t}{penalty(t)} is the penalty in round \eqn{t}. An infinite penalty is CONFIG (Xu et al. 2023):
+#'   with a penalty \eqn{\rho_t}{penalty(t)}. An infinite one is CONFIG (Xu et al. 2023):
 #'   [gp_ucb()] with `outcomes` that have limits.
 #'
 #'   `"rpol"` selects the same with a penalty \eqn{Q_j}{Q_j} for each constraint. These begin at
 #'   \eqn{\rho_1}{penalty(1)} and grow by the observed violations \eqn{c_{j,t}}{c_jt}:
 #'   \deqn{Q_j \leftarrow \max(Q_j + \max(c_{j,t}, 0), \rho_{t+1}).}{Q_j <- max(Q_j + max(c_jt, 0), penalty(t + 1)).}
 #'   With the default, \eqn{\rho_1 = 1}{penalty(1) = 1} and \eqn{\rho_{t+1} = \sqrt t}{penalty(t + 1) = sqrt(t)}, this
-#'   is the algorithm of the paper. Values that are observed late count from then on.
+#'   is the algorithm of the paper. Late values count from then on.
 #'
-#'   * `pending = pending_censor(m)` is the paper's version for delays. All queries are in the variances. Values that are
-#'     missing, or came after more than `m` rounds, count as 0 in the means. The width is [width_sdf()] unless `width`
-#'     is given. The reward and the constraints of a query arrive together; the paper has a delay for each.
-#'   * `changes = change_oracle(every = H)` begins the posteriors again every `H` queries. The penalties continue. The
-#'     technical report has a version for changing functions, which we could not read; this one is ours.
+#'   For delays (`pending = pending_censor(m)`) and changing functions (`changes = change_oracle(every = H)`) see
+#'   [regret_bounds_outcomes].
 #'
 #' @section Methods: Those of a [GPBandit] except (for all but `"epbo"`) `$draw()`, also [open_bandit()] for a
 #'   `journal`, copies and files, and `print()`, `summary()`, `predict()` and `plot()`. Differences:
@@ -50,16 +47,15 @@
 #'     `predict()`.)
 #'   * `$best()` is the point of largest posterior mean of \eqn{f} whose posterior constraint means are at most 0.
 #'   * `$history()` has a column `phase`, and in `kappa1..` the multipliers at the choice (not for `"epbo"`).
-#'   * `$amend()` changes the posteriors, not earlier multipliers or steps.
-#'   * Pending rewards are ignored. Other pending rules and rules for changes (except those of `"rpol"`, see there), and
-#'     refits (`"ckb"`, `"rpol"`) are not supported.
+#'   * `$amend()` changes posteriors, not earlier multipliers.
+#'   * Pending rewards are ignored. Other rules (except those of `"rpol"`) and refits (`"ckb"`, `"rpol"`) are not
+#'     supported.
 #'
-#'   With `contexts` (`"ckb"`, `"epbo"`, `"rpol"`) the maximum is over actions in the given context. The multipliers of
-#'   `"ckb"` and `"rpol"` are common to all contexts.
+#'   With `contexts` (`"ckb"`, `"epbo"`, `"rpol"`) the maximum is over actions in the given context. Multipliers are
+#'   common to all contexts.
 #' @section EPBO: `"epbo"` is a [GPBandit] with [outcomes]. Without `outcomes`, `count` constraints are outcomes `g1`,
 #'   `g2`, ... that must be at most 0, and the objective is `reward`. Their values are given by these names, or as
-#'   `$observe(id, reward, constraints = )`. A violation is in units of its outcome as it is modelled, which may be
-#'   scaled. One width is used for all outcomes, which share its `delta`.
+#'   `$observe(id, reward, constraints = )`. A violation is in units of its outcome as it is modelled. All outcomes use one width and share its `delta`.
 #' @section Guarantee: Runs and tables have two kinds of violation. In the *hard* violation (`hard_violation`) the
 #'   violations of all rounds add up. In the *soft* violation (`cumulative_violation`),
 #'   \eqn{\max(\sum_tg_j(x_t), 0)}{max(sum_t g_j(x_t), 0)}, rounds can cancel.
@@ -69,10 +65,7 @@
 #'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. See
 #'     [regret_bounds_outcomes] (original result, not peer-reviewed).
 #'   * `"rpol"`: the same with its default, because its penalties are never below \eqn{\sqrt{t-1}}{sqrt(t - 1)}. This is
-#'     Theorem 1 of Guo, Zhu and Liu (2023). With censoring the regret is that of `"sdf"`, see [regret_bounds_outcomes]
-#'     (their Theorem 6). With restarts the bounds hold for changing functions if the width is
-#'     \eqn{w_t + V\sqrt{H/\lambda}}{w_t + V sqrt(H / lambda)}, where no function changes by more than \eqn{V} within
-#'     \eqn{H} rounds (original result, not peer-reviewed).
+#'     Theorem 1 of Guo, Zhu and Liu (2023). For delays and changes see [regret_bounds_outcomes].
 #'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji). `step` must be
 #'     of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large enough. The hard violation is not bounded.
 #'

@@ -175,7 +175,7 @@ check_engine <- function(config) {
 #' Methods of a Gaussian-process bandit
 #'
 #' A `GPBandit`, made by [gp_bandit()] or one of its presets, suggests points and records rewards.
-#' Its methods modify the object itself (it is a reference class). The section *Methods* lists their arguments.
+#' Its methods modify the object itself (it is a reference class).
 #'
 #' @section Suggest and observe (ask and tell):
 #' * `$suggest()` chooses the next `n` points. It returns a data.frame with one row per query: `id` (the round), `arm`
@@ -186,15 +186,15 @@ check_engine <- function(config) {
 #' * `$observe(7, c(60, 62))`, or several rows with one `id`, records replicates of one query. They count as their mean
 #'   with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their number. Refits also use their spread.
 #' * `$add()` adds data that the bandit did not suggest, by inputs `x` or by `arm`. An added point takes the next id,
-#'   counts as a round, and has the action `"given"`. Without `reward` it is pending: somebody else is evaluating it.
+#'   counts as a round, and has the action `"given"`. Without `reward` it is pending.
 #'   Results may be from outside the space, see [earlier-experiments].
 #' * `$amend()` replaces an observed reward, or all replicates of one `id`: `$amend(7, c(60, 62, 61))`.
 #' * Arguments of `$observe()`, `$add()` and `$amend()`, one value or one each: `sd` is the error bar if it is not
 #'   the bandit's noise, and `noise_var` its square. `size` is the number of readings of which a reward is the
 #'   mean; `sd` and `noise_var` are then those of one reading. `$history()` returns a `note`.
 #' * `$withdraw()` and `$fail()` end pending queries that will have no reward. They keep their ids, and are otherwise as
-#'   if not made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one string that is stored with
-#'   them. With several outcomes, `outcome` names those to end. `$observe()` still accepts a reward of a failed query.
+#'   if not made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one string. With several
+#'   outcomes, `outcome` names those to end. `$observe()` still accepts a reward of a failed query.
 #' * `$rank()` orders queries, the best first, see [rewards_preferences()].
 #'
 #' `time` is the clock time of the event if the pending rule needs one, see [pending_censor()] with `unit = "time"`;
@@ -208,15 +208,14 @@ check_engine <- function(config) {
 #'   arms). `x` may be rows of `$suggest()`, `$best()` or `$history()`: inputs, `arm` and contexts are used, other
 #'   columns ignored. For [rewards_binary()] and the other response types it also has `lower` and `upper`, and the
 #'   arguments `scale` and `level`.
-#' * `$draw()` returns exact joint draws from the posterior over all arms, one per column.
+#' * `$draw()` returns exact joint posterior draws over all arms, one per column.
 #' * `$certificate()` returns a bound on a point's regret, its probability and its assumptions, see [stopping] and
 #'   [calibration].
 #' * `$information_gain()` returns \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)}, in nats, of the
 #'   points that the variance includes in the current segment.
 #' * `$safe()` returns the classification of [safe_opt()], see [safe-methods].
 #' * `$levels()` returns the labels of [gp_lse()].
-#' * `$history()` returns a data.frame with one row per query, `$propensity()` the probability of each arm at the next
-#'   choice, see [bandit-history].
+#' * `$history()` has one row per query, `$propensity()` the probability of each arm, see [bandit-history].
 #'
 #' @section State:
 #' For `$copy()`, `saveRDS()` and other processes see [bandit-state], for `$catch_up()` and `$renew()` [bandit_store()]

@@ -710,6 +710,16 @@ NULL
 #' `"sdf"`, the sum of the \eqn{[g_j]_+} is at most the `"sdf"` of \eqn{g_j}, and the term of the penalties has its
 #' width for \eqn{w_t}.
 #'
+#' @section RPOL with late or changing values: `baseline_constrained("rpol")` has two versions for these.
+#'
+#' * `pending = pending_censor(m)` is the paper's version for delays (its Theorem 6). All queries are in the variances.
+#'   Values that are missing, or came after more than `m` rounds, count as 0 in the means. The width is [width_sdf()]
+#'   unless `width` is given. The reward and the constraints of a query arrive together; the paper has a delay for each.
+#' * `changes = change_oracle(every = H)` begins the posteriors again every `H` queries. The penalties continue. The
+#'   technical report has a version for changing functions, which we could not read; this one is ours. The bounds hold
+#'   if the width is \eqn{w_t + V\sqrt{H/\lambda}}{w_t + V sqrt(H / lambda)}, where no function changes by more than
+#'   \eqn{V} within \eqn{H} rounds (original result, not peer-reviewed).
+#'
 #' @references Xu, Jiang, Svetozarevic and Jones (2023), Constrained efficient global optimization of expensive
 #'   black-box functions, ICML; Lu and Paulson (2022), No-regret Bayesian optimization with unknown equality and
 #'   inequality constraints using exact penalty functions, IFAC-PapersOnLine; Guo, Zhu and Liu (2023)
