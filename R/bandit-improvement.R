@@ -60,8 +60,8 @@
 #'
 #'   The largest tenth is too large by 0.09, with a standard error of 0.04: the spread of few rewards is a rough unit.
 #'   The probability of a gain was 0.06 to 0.54 by tenths; 0.05 to 0.55 of the statements had one. The rule was chosen
-#'   on eight other tables. `bench/results/expected_gain.md` in the sources has all groups. Hypervolumes were not
-#'   measured.
+#'   on eight other tables, but the results of these nine were known meanwhile. `bench/results/expected_gain.md` in the
+#'   sources has all groups. Hypervolumes were not measured.
 #' @section Errors: Bandits with comparisons, or with an algorithm without a single posterior, have no such number.
 #' @references Frazier, Powell and Dayanik (2009), The knowledge-gradient policy for correlated normal beliefs, INFORMS
 #'   Journal on Computing 21(4).
