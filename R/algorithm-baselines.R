@@ -55,7 +55,8 @@
 #'   common to all contexts.
 #' @section EPBO: `"epbo"` is a [GPBandit] with [outcomes]. Without `outcomes`, `count` constraints are outcomes `g1`,
 #'   `g2`, ... that must be at most 0, and the objective is `reward`. Their values are given by these names, or as
-#'   `$observe(id, reward, constraints = )`. A violation is in units of its outcome as it is modelled. All outcomes use one width and share its `delta`.
+#'   `$observe(id, reward, constraints = )`. A violation is in units of its outcome as it is modelled. All
+#'   outcomes use one width and share its `delta`.
 #' @section Guarantee: Runs and tables have two kinds of violation. In the *hard* violation (`hard_violation`) the
 #'   violations of all rounds add up. In the *soft* violation (`cumulative_violation`),
 #'   \eqn{\max(\sum_tg_j(x_t), 0)}{max(sum_t g_j(x_t), 0)}, rounds can cancel.
