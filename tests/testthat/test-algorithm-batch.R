@@ -147,7 +147,8 @@ test_that("TS-RSR equals PIMS with an sd that includes the pending queries", {
 test_that("a search with parallel evaluations waits while the guard is exceeded", {
   search <- list2env(list(redo = list(), todo = integer(), design = matrix(0, 0, 1), evaluations = 9, stopped = FALSE,
                           history = data.frame(reward = 1), scale = 1, centre = 0, origin = 0L, stop_when = NULL,
-                          begun = Sys.time(), time_limit = Inf, resumed = 0L))
+                          begun = Sys.time(), time_limit = Inf, resumed = 0L,
+                          strategy = gpbandits:::point_strategy))
   search$bandit <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(width_constant(1)),
                              pending = pending_hallucinate(guard = 0.5))
   search$history$x1 <- 0.5

@@ -63,6 +63,7 @@ test_that("what is minimised is called by its name, or objective, and never a re
 })
 
 test_that("progress lines, messages and errors about an objective that is minimised do not call it a reward", {
+  local_device()
   set.seed(1)
   control <- search_control(verbose = TRUE)
   limited <- function(p) c(cost = bowl(p), acid = p$x)
