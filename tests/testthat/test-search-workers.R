@@ -87,7 +87,7 @@ test_that("points that kill their worker every time are recorded as failed, and 
   })
   with_two_workers({
     set.seed(81)
-    found <- maximize_bandit(deadly, list(x = c(0, 1)), 10, workers = 2)
+    found <- maximize_bandit(deadly, list(x = c(0, 1)), 10, n_initial = 5, workers = 2)
     expect_complete(found, 10)
     died <- found$history$x > 0.6
     expect_gt(sum(died), 1)
@@ -228,7 +228,7 @@ test_that("a search killed at random times and called again ends like one that w
   skip_without_signals()
   search <- function(journal = NULL) {
     set.seed(84)
-    maximize_bandit(noisy, list(x = c(0, 1)), 16, journal = journal,
+    maximize_bandit(noisy, list(x = c(0, 1)), 16, n_initial = 5, journal = journal,
                     data = data.frame(x = c(0.1, 0.2), reward = c(500, 800)))
   }
   whole <- search()
