@@ -24,9 +24,8 @@ struct RiskMeasure {
     const double reached = std::ceil(share * static_cast<double>(count) * (1.0 - 1e-12));
     return std::max<Index>(1, static_cast<Index>(reached));
   }
-  // Orders `values`.
+  // Not for the worst case. Orders `values`.
   double of(std::vector<double>& values) const {
-    if (kind == Risk::worst) return *std::min_element(values.begin(), values.end());
     const Index last = tail(values.size()) - 1;
     std::nth_element(values.begin(), values.begin() + last, values.end());
     if (kind == Risk::at_risk) return values[last];
@@ -90,7 +89,20 @@ class StablePolicy final : public Policy {
     }
     return out;
   }
+  // (Each pair is compared once.)
+  static VectorXd least_nearby(const Points& X, const VectorXd& value) {
+    VectorXd out = value;
+    for (Index i = 0; i < value.size(); ++i) {
+      for (Index j = 0; j < i; ++j) {
+        if (!near(X, i, j)) continue;
+        out[i] = std::min(out[i], value[j]);
+        out[j] = std::min(out[j], value[i]);
+      }
+    }
+    return out;
+  }
   VectorXd of_neighbours(const Points& X, const VectorXd& value) const {
+    if (risk_.kind == Risk::worst) return least_nearby(X, value);
     VectorXd out(value.size());
     std::vector<double> nearby;
     for (Index i = 0; i < value.size(); ++i) {
