@@ -355,6 +355,8 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
   points <- find(bandit$config, x, arm = arm)
   count <- point_total(points)
   contexts <- contexts_for(bandit, context, count)
+  # (A process may have ended after it recorded rewards, and before their scale.)
+  rescale_if_due(bandit)
   given <- list(reward = if (!missing(reward)) reward, constraints = constraints, noise_var = noise_var, size = size,
                 spread = spread, sd = sd)
   add_points <- if (of_form(bandit$config, "several")) add_several else add_measured

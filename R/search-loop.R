@@ -206,13 +206,13 @@ settle_rewards <- function(search) {
   added <- setdiff(seq_len(table_size(bandit$queries)), asked_queries(bandit))
   given <- which(search$origin <= 0)
   new <- given[seq_along(given) > length(added)]
+  # (A search may have been interrupted after its point was added and before the failure was recorded.)
+  open <- added[status_of(as.environment(bandit), added) == "pending"]
+  if (length(open)) bandit$fail(open)
   if (length(new)) {
     add_evaluated(bandit, search$history[new, bandit$config$domain$names, drop = FALSE], reward[new],
                   reported_noise(search, new), size = reported_sizes(search)[new])
   }
-  # (A search may have been interrupted after its point was added and before the failure was recorded.)
-  open <- added[status_of(as.environment(bandit), added) == "pending"]
-  if (length(open)) bandit$fail(open)
   asked <- which(search$origin > 0)
   asked <- asked[status_of(as.environment(bandit), search$origin[asked]) == "pending"]
   observe_evaluated(bandit, search$origin[asked], reward[asked], reported_noise(search, asked),

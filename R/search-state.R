@@ -215,19 +215,23 @@ settle_outcomes <- function(search) {
   bandit <- as.environment(search$bandit)
   names <- outcome_names(bandit$config)
   values <- as.matrix(search$history[names])
-  reported <- table_size(bandit$queries) - length(asked_queries(bandit))
+  added <- function() setdiff(seq_len(table_size(bandit$queries)), asked_queries(bandit))
   given <- which(search$origin <= 0)
-  new <- given[seq_along(given) > reported]
+  # (A search may have been interrupted after its points were added and before their failures were recorded.)
+  end_missing <- function() {
+    ids <- added()
+    for (k in which(status_of(bandit, ids) %in% c("pending", "partial"))) {
+      # A missing value of a known point is not a failure.
+      failed <- search$origin[given[k]] < 0
+      withdraw_several(bandit, ids[k], names[is.na(values[given[k], ])], failed)
+    }
+  }
+  end_missing()
+  new <- given[seq_along(given) > length(added())]
   if (length(new)) {
-    first <- table_size(bandit$queries)
     add_given(bandit, search$history[new, bandit$config$domain$names, drop = FALSE],
               reward = as.data.frame(values[new, , drop = FALSE]), find = found_anywhere)
-    # A missing value of a known point is not a failure.
-    for (k in seq_along(new)) {
-      open <- is.na(values[new[k], ])
-      failed <- search$origin[new[k]] < 0
-      if (any(open)) withdraw_several(bandit, first + k, names[open], failed)
-    }
+    end_missing()
   }
   for (row in which(search$origin > 0)) record_values(bandit, search$origin[row], values[row, ])
 }

@@ -224,13 +224,10 @@ changes_in <- function(file) {
   if (file.exists(file)) tryCatch(tamper(list(kind = "sqlite", connect = connect), count)$n, error = function(e) 0) else 0
 }
 
-test_that("a search killed at random times and called again ends like one that was never killed", {
+# Kills a search at random times, and calls it again until it ends. `search`: a function of the journal. Returns its
+# journal, and the result of a search that was never killed.
+expect_unharmed <- function(search) {
   skip_without_signals()
-  search <- function(journal = NULL) {
-    set.seed(84)
-    maximize_bandit(noisy, list(x = c(0, 1)), 16, n_initial = 5, journal = journal,
-                    data = data.frame(x = c(0.1, 0.2), reward = c(500, 800)))
-  }
   whole <- search()
   file <- tempfile()
   for (further in sample(0:4, by_level(8, 8, quick = 4), replace = TRUE)) {
@@ -250,6 +247,17 @@ test_that("a search killed at random times and called again ends like one that w
   expect_identical(ended$history, whole$history)
   expect_identical(ended$bandit$history(), whole$bandit$history())
   expect_identical(ended[c("par", "value", "centre", "scale")], whole[c("par", "value", "centre", "scale")])
+  list(file = file, whole = whole)
+}
+
+test_that("a search killed at random times and called again ends like one that was never killed", {
+  found <- expect_unharmed(function(journal = NULL) {
+    set.seed(84)
+    maximize_bandit(noisy, list(x = c(0, 1)), 16, journal = journal,
+                    data = data.frame(x = c(0.1, 0.2), reward = c(500, 800)))
+  })
+  file <- found$file
+  whole <- found$whole
   # the same call again has nothing to do; a longer one continues
   calls <- 0
   counting <- function(p) {
@@ -273,6 +281,18 @@ test_that("a search killed at random times and called again ends like one that w
   unlink(file)
   gp_ucb(journal = file, list(x = c(0, 1)), kernel_se(), 1, width = width_constant(1))$suggest()
   expect_identical(blamed(list(x = c(0, 1)), 19), "journal")
+})
+
+test_that("a search for several outcomes whose first points fail, killed at random times, ends like one never killed", {
+  two <- function(p) {
+    if (p[["x"]] > 0.4) stop("too large")
+    c(yield = noisy(p), dust = p[["x"]])
+  }
+  expect_unharmed(function(journal = NULL) {
+    set.seed(84)
+    maximize_bandit(two, list(x = c(0, 1)), 12, journal = journal,
+                    outcomes = list(yield = to_maximize(), dust = at_most(0.6)))
+  })
 })
 
 test_that("a search on two workers whose own process is killed resumes from its journal", {
