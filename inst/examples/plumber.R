@@ -10,23 +10,24 @@ campaign <- if (is_new) auto_bandit(list(temperature = c(20, 90)), store = store
 
 #* The next experiments
 #* @param n:int their number
+#* @serializer unboxedJSON list(digits = NA)
 #* @post /suggest
 function(n = 1) campaign$suggest(as.integer(n))
 
 #* Report a result
 #* @param id:int the experiment
 #* @param reward:dbl its result
+#* @serializer unboxedJSON list(digits = NA)
 #* @post /observe
 function(id, reward) {
   campaign$observe(as.integer(id), as.double(reward))
   campaign$best()
 }
 
-# Mistakes of a request are answered with their message, and numbers with all digits.
+# Mistakes of a request are answered with their message.
 #* @plumber
 function(pr) {
-  pr <- plumber::pr_set_serializer(pr, plumber::serializer_unboxed_json(digits = NA))
-  plumber::pr_set_error(pr, function(req, res, err) {
+  pr$setErrorHandler(function(req, res, err) {
     res$status <- if (inherits(err, "gpbandits_error")) 400 else 500
     list(error = conditionMessage(err))
   })
