@@ -134,8 +134,8 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #'
 #'   Up to logarithms the order is \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)}. Of the paper
 #'   of R-PERP we could read the abstract and the beginning only: its idea is a random order within a batch, and a
-#'   width for it. Its width and constants may be smaller than ours. The constants are large. In 500 rounds on 20 arms the
-#'   regret was that of uniform sampling, and a window ([gp_ucb_drift()]) had less (`bench/results/bpe.md` in the
+#'   width for it. Its width and constants may be smaller than ours. The constants are large. In 500 rounds on 20 arms
+#'   the regret was that of uniform sampling, and a window ([gp_ucb_drift()]) had less (`bench/results/bpe.md` in the
 #'   sources).
 #' @references See [bpe()].
 #' @concept delayed feedback

@@ -143,9 +143,10 @@ NULL
 #'   Let \eqn{\lambda}{lambda} be a variance proxy of the noise, without any assumption about \eqn{f}. From the start,
 #'   or from a restart, until the next change the probability of a restart is at most `delta`. With probability
 #'   \eqn{1-\delta}{1 - delta} a lasting change by more than \eqn{2x(s, m)} at a covered point with \eqn{s} rewards is
-#'   detected by its \eqn{m}-th reward after the change. Changes elsewhere may remain unnoticed. This is an original result, not peer-reviewed, see the article
-#'   "Derivations". Of the paper we had the abstract and reviews: its detector, its schedule of exploration and its
-#'   regret of order \eqn{\sqrt{KT}}{sqrt(K T)} for \eqn{K} changes are not those of this rule.
+#'   detected by its \eqn{m}-th reward after the change. Changes elsewhere may remain unnoticed. This is an original
+#'   result, not peer-reviewed, see the article "Derivations". Of the paper we had the abstract and reviews: its
+#'   detector, its schedule of exploration and its regret of order \eqn{\sqrt{KT}}{sqrt(K T)} for \eqn{K} changes are
+#'   not those of this rule.
 #' @section Rewards with a likelihood: With [rewards] the rules are as follows.
 #'
 #'   * `change_detect(threshold)`, without `ridge`: the statistic is the log Bayes factor

@@ -71,8 +71,7 @@ summary.bandit_store <- function(object, ...) {
 # The name of the only outcome and its sign, 1 if it is maximised. NA: several outcomes, or unreadable settings.
 stored_objective <- function(store) {
   text <- sql_select(store$connection, "settings", "FROM gpb_bandit WHERE ", of_bandit(store))$settings
-  config <- tryCatch(settings_from_text(text, store$trust, "the bandit's settings in the store"),
-                     gpbandits_error = function(e) NULL)
+  config <- tryCatch(settings_in_store(text, store), gpbandits_error = function(e) NULL)
   if (is.null(config) || of_form(config, "several")) return(list(name = NULL, sign = NA_real_))
   list(name = objective_label(config), sign = output_sign(config))
 }

@@ -113,6 +113,11 @@ check_connection <- function(connection) {
   connection
 }
 
+# Settings of a bandit, as they are written in its row.
+settings_in_store <- function(text, store) {
+  settings_from_text(text, store$trust, "the bandit's settings in the store")
+}
+
 # open_bandit() for a store.
 open_stored <- function(store) {
   check_store(store)
@@ -120,7 +125,7 @@ open_stored <- function(store) {
                   sql_clock(store$connection), " AS now FROM gpb_bandit WHERE name = ",
                     sql_literal(store$name, store$connection))
   head <- check_head(row, store$name)
-  config <- check_stored_settings(settings_from_text(head$settings, store$trust, "the bandit's settings in the store"))
+  config <- check_stored_settings(settings_in_store(head$settings, store))
   bandit <- new_bandit(config)
   as_package_errors(rebuild(as.environment(bandit)), function(...) {
     stop_data("The settings in this store are not a bandit's: ", ..., ".", argument = "store")
