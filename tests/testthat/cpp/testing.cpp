@@ -525,7 +525,7 @@ namespace {
 
 // A score given at the candidates 0, 1, ...
 struct ListedScore final : gpb::Score {
-  explicit ListedScore(Eigen::VectorXd listed) : listed(std::move(listed)) {}
+  explicit ListedScore(Eigen::VectorXd scores) : listed(std::move(scores)) {}
   void values(const gpb::Candidates& candidates, Eigen::VectorXd& out) const override { out = at(candidates.X); }
   Eigen::VectorXd at(const gpb::Points& X) const override {
     Eigen::VectorXd out(X.rows());
