@@ -46,7 +46,10 @@ blocks <- c(list(README = unlist(fenced("README.md")), introduction = code_of("v
 names <- c(names(blocks)[1:2], paste("block", seq_along(blocks))[-(1:2)])
 bare <- library_of()
 faults <- vapply(blocks, fault_of, "", bare)
-wanted <- vapply(faults, function(text) any(vapply(suggested, grepl, NA, text, fixed = TRUE)), NA)
+says_missing <- function(package, text) {
+  grepl("not installed|no package called", text) && grepl(sprintf("\\b%s\\b", package), text)
+}
+wanted <- vapply(faults, function(text) any(vapply(suggested, says_missing, NA, text)), NA)
 for (k in which(nzchar(faults))) cat(if (wanted[k]) "needs more: " else "FAILED: ", names[k], ": ", faults[k], "\n", sep = "")
 cat(sprintf("%d blocks: %d run, %d name a package that is missing, %d failed\n", length(blocks), sum(!nzchar(faults)),
             sum(wanted), sum(nzchar(faults) & !wanted)))
